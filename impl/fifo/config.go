@@ -1,0 +1,21 @@
+package fifo
+
+import "k8s.io/client-go/tools/cache"
+
+// Config is what a FIFO of any kind is made from. The zero value is a FIFO
+// over cache.MetaNamespaceKeyFunc.
+type Config struct {
+	// KeyFunc names objects; nil means cache.MetaNamespaceKeyFunc.
+	KeyFunc cache.KeyFunc
+	// KnownObjects is the store that the consumer keeps; Replace and Resync ask
+	// it which keys are missing. FIFO and an atomic in-order FIFO ignore it.
+	KnownObjects cache.KeyListerGetter
+	// Transformer runs once on each object before it is queued; nil means none.
+	// FIFO ignores it, as upstream's does.
+	Transformer cache.TransformFunc
+	// EmitReplaced makes a DeltaFIFO's Replace emit Replaced instead of Sync.
+	EmitReplaced bool
+	// Atomic makes an in-order FIFO emit one ReplacedAll, SyncAll or Bookmark
+	// delta for a Replace, Resync or Bookmark.
+	Atomic bool
+}

@@ -1,0 +1,75 @@
+package impl
+
+import (
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+)
+
+// Constructors of the work queue family, as the catalogue lists them.
+type (
+	// NewStorage makes the storage that upstream's Typed takes as its Queue.
+	NewStorage[T comparable] = func() workqueue.Queue[T]
+	// NewQueue makes a work queue.
+	NewQueue[T comparable] = func(workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T]
+	// NewDelayingQueue makes a delaying queue.
+	NewDelayingQueue[T comparable] = func(workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T]
+	// NewRateLimiter makes a default controller rate limiter.
+	NewRateLimiter[T comparable] = func() workqueue.TypedRateLimiter[T]
+	// NewRateLimitingQueue makes a rate limiting queue around a limiter.
+	NewRateLimitingQueue[T comparable] = func(workqueue.TypedRateLimiter[T], workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T]
+	// NewPriorityQueue makes a priority queue as controller-runtime's New does.
+	NewPriorityQueue[T comparable] = func(name string, opts ...priorityqueue.Opt[T]) priorityqueue.PriorityQueue[T]
+)
+
+// Storages lists the storages for upstream's queue (workqueue.TypedQueueConfig.Queue).
+func Storages[T comparable]() []Variant[NewStorage[T]] {
+	return []Variant[NewStorage[T]]{
+		{Name: "client-go", Peer: true, New: workqueue.DefaultQueue[T],
+			Summary: "append and reslice; re-allocates as the slice walks through its array"},
+	}
+}
+
+// Queues lists the work queues.
+func Queues[T comparable]() []Variant[NewQueue[T]] {
+	return []Variant[NewQueue[T]]{
+		{Name: "client-go", Peer: true,
+			Summary: "one mutex and condition, two sets and a slice: seven map operations an item",
+			New: func(c workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
+				return workqueue.NewTypedWithConfig(c)
+			}},
+	}
+}
+
+// DelayingQueues lists the delaying queues.
+func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
+	return []Variant[NewDelayingQueue[T]]{
+		{Name: "client-go", Peer: true, New: workqueue.NewTypedDelayingQueueWithConfig[T],
+			Summary: "a goroutine owns a binary heap of pointers; items arrive over a channel of 1,000"},
+	}
+}
+
+// RateLimiters lists implementations of the default controller rate limiter:
+// the maximum of 5 ms…1,000 s exponential back-off a key and a bucket of 10/s
+// with a burst of 100.
+func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
+	return []Variant[NewRateLimiter[T]]{
+		{Name: "client-go", Peer: true, New: workqueue.DefaultTypedControllerRateLimiter[T],
+			Summary: "a mutex and a map of failures, then golang.org/x/time/rate with its own mutex"},
+	}
+}
+
+// RateLimitingQueues lists the rate limiting queues.
+func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
+	return []Variant[NewRateLimitingQueue[T]]{
+		{Name: "client-go", Peer: true, New: workqueue.NewTypedRateLimitingQueueWithConfig[T],
+			Summary: "limiter, delaying queue and queue stacked: each finds the key again in its own maps"},
+	}
+}
+
+// PriorityQueues lists the priority queues.
+func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
+	return []Variant[NewPriorityQueue[T]]{
+		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],
+			Summary: "two B-trees behind a lock, an add buffer and a hand-over channel, five goroutines"},
+	}
+}

@@ -1,0 +1,2 @@
+// Package loadgen drives the variants.
+package loadgen
