@@ -1,0 +1,81 @@
+package impltest
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// failing returns the clauses that fail when the test of that name runs again in
+// a process of its own with IMPLTEST_CHILD=1, and what it printed. The child must
+// come to its end: a suite that hangs or dies finds no clause.
+func failing(t *testing.T, test string) (clauses []string, output string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.ReplaceAll(test, "/", "$/^")+"$", "-test.v", "-test.timeout=120s")
+	cmd.Env = append(os.Environ(), "IMPLTEST_CHILD=1")
+	out, err := cmd.CombinedOutput()
+	output = string(out)
+	if err == nil {
+		return nil, output
+	}
+	require.True(t, strings.HasSuffix(output, "\nFAIL\n"), "the child died:\n%s", output)
+	prefix := regexp.QuoteMeta("--- FAIL: " + test + "/")
+	for _, m := range regexp.MustCompile(`(?m)^ *`+prefix+`(\S+)`).FindAllStringSubmatch(output, -1) {
+		clauses = append(clauses, m[1])
+	}
+	return clauses, output
+}
+
+func inChild() bool { return os.Getenv("IMPLTEST_CHILD") != "" }
+
+// TestStuckClauses has clauses that can't end. Each must fail by itself.
+func TestStuckClauses(t *testing.T) {
+	if inChild() {
+		wallLimit = 2 * time.Second
+		runClauses(t, []clause[struct{}]{
+			{name: "blocked", reason: "r", run: func(t *trial, _ struct{}) { <-make(chan int) }},
+			{name: "ticking", reason: "r", run: func(t *trial, _ struct{}) {
+				go func() {
+					for range time.Tick(time.Second) {
+					}
+				}()
+				<-make(chan int)
+			}},
+			{name: "mutex", reason: "r", run: func(t *trial, _ struct{}) {
+				var mu sync.Mutex
+				mu.Lock()
+				mu.Lock() // the deadlock is the point
+			}},
+			{name: "panic", reason: "r", run: func(t *trial, _ struct{}) { panic("oops") }},
+			{name: "require", reason: "r", run: func(t *trial, _ struct{}) { require.Equal(t, 1, 2, "two") }},
+			{name: "leak", reason: "r", run: func(t *trial, _ struct{}) {
+				go func() { <-make(chan int) }()
+				synctest.Wait()
+				assert.Empty(t, t.Goroutines())
+			}},
+			{name: "kept", reason: "r", run: func(t *trial, _ struct{}) {
+				t.Cleanup(func() { <-make(chan int) })
+				t.Cleanup(func() { panic("late") })
+			}},
+			{name: "fault-gone", reason: "r", run: func(t *trial, _ struct{}) {}},
+			{name: "fault-there", reason: "r", run: func(t *trial, _ struct{}) { t.Errorf("a fault") }},
+			{name: "given-up", reason: "given up", run: func(t *trial, _ struct{}) { t.Errorf("not run") }},
+			{name: "weaker", reason: "r", run: func(t *trial, _ struct{}) { t.Errorf("not run") },
+				weaker: func(t *trial, _ struct{}) {}},
+		}, struct{}{}, []string{"fault:fault-gone", "fault:fault-there", "given-up", "weaker", "no-such-clause"})
+		return
+	}
+	clauses, output := failing(t, "TestStuckClauses")
+	assert.Equal(t, []string{"blocked", "ticking", "mutex", "panic", "require", "leak", "fault-gone"}, clauses, output)
+	assert.Contains(t, output, `unknown clause "no-such-clause", expected one of blocked, ticking`)
+	assert.Contains(t, output, `remove "fault:fault-gone"`)
+	assert.Contains(t, output, "relaxed by this implementation: given up")
+}

@@ -1,0 +1,211 @@
+package impltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// How long a clause may take. Inside a bubble a call counts as blocked for ever
+// when bubbleLimit of fake time passes: far beyond any delay that the clauses
+// use, yet few enough ticks of an implementation's ticker to pass at once. A
+// goroutine that blocks on a mutex stops the fake time too; wallLimit ends that.
+const bubbleLimit = 6 * time.Hour
+
+var wallLimit = time.Minute
+
+// A trial is one run of one clause. It stands in for testing.T, so that a clause
+// that is stuck can be given up without touching a test that has ended: it
+// serves testify's assert and require. Its methods may be called from any
+// goroutine.
+type trial struct {
+	mu       sync.Mutex
+	failures []string
+	cleanups []func()
+	seed     uint64
+	seeded   bool
+	bubble   string // how the runtime names the bubble in goroutine headers; "" in real time
+}
+
+// Helper, Errorf and FailNow have the meaning that they have in testing.T.
+func (*trial) Helper() {}
+
+func (t *trial) Errorf(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failures = append(t.failures, strings.Trim(fmt.Sprintf(format, args...), "\n"))
+}
+
+func (*trial) FailNow() { runtime.Goexit() }
+
+// Fatalf is Errorf and the end of the calling goroutine.
+func (t *trial) Fatalf(format string, args ...any) {
+	t.Errorf(format, args...)
+	t.FailNow()
+}
+
+// Failed tells whether anything failed so far.
+func (t *trial) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.failures) > 0
+}
+
+// Cleanup makes f run when the clause has ended. It is not part of the clause:
+// when f blocks or panics, nothing fails.
+func (t *trial) Cleanup(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cleanups = append(t.cleanups, f)
+}
+
+// Go runs f in a goroutine of its own, where a panic is a failure. The returned
+// channel is closed when f ends.
+func (t *trial) Go(f func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("panic: %v\n%s", p, ownStack())
+			}
+		}()
+		f()
+	}()
+	return done
+}
+
+// Rand returns a source of random numbers whose seed is printed on failure and
+// can be set with IMPLTEST_SEED.
+func (t *trial) Rand() *rand.Rand {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.seeded {
+		t.seed = rand.Uint64()
+		if s, err := strconv.ParseUint(os.Getenv("IMPLTEST_SEED"), 10, 64); err == nil {
+			t.seed = s
+		}
+		t.seeded = true
+	}
+	return rand.New(rand.NewPCG(t.seed, 0))
+}
+
+// report fails the sub-test with what the trial found.
+func (t *trial) report(sub *testing.T, name, reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.failures) == 0 {
+		return
+	}
+	var seed string
+	if t.seeded {
+		seed = fmt.Sprintf("\nseed %d: run it again with IMPLTEST_SEED=%[1]d", t.seed)
+	}
+	sub.Errorf("clause %s: %s\n%s%s", name, reason, strings.Join(t.failures, "\n"), seed)
+}
+
+func (t *trial) firstLine() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	line, _, _ := strings.Cut(strings.TrimSpace(t.failures[0]), "\n")
+	return line
+}
+
+// try runs f to its end, or until it is plain that it has none.
+func try(sub *testing.T, realTime bool, f func(*trial)) *trial {
+	t := &trial{}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if realTime {
+			<-t.Go(func() { f(t) })
+			t.cleanup()
+			return
+		}
+		// A goroutine that outlives the bubble makes synctest.Test panic. The
+		// clauses about leaks look for them; for the others it is no failure.
+		defer func() {
+			if p := recover(); p != nil && !strings.Contains(fmt.Sprint(p), "blocked goroutines remain") {
+				t.Errorf("panic: %v", p)
+			}
+		}()
+		synctest.Test(sub, func(*testing.T) {
+			t.mu.Lock()
+			t.bubble = bubbleHeader.FindStringSubmatch(ownStack())[1]
+			t.mu.Unlock()
+			done := t.Go(func() { f(t) })
+			select {
+			case <-done:
+			case <-time.After(bubbleLimit):
+				t.Errorf("blocked for ever:\n%s", strings.Join(t.Goroutines(), "\n\n"))
+			}
+			t.cleanup()
+			synctest.Wait()
+		})
+	}()
+	wall := time.NewTimer(wallLimit)
+	defer wall.Stop()
+	select {
+	case <-ended:
+	case <-wall.C:
+		t.Errorf("no end after %v: a deadlock on a mutex, or a loop\n%s", wallLimit, strings.Join(t.Goroutines(), "\n\n"))
+	}
+	return t
+}
+
+func (t *trial) cleanup() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.cleanups {
+		go func() {
+			defer func() { _ = recover() }()
+			f()
+		}()
+	}
+}
+
+var bubbleHeader = regexp.MustCompile(`^goroutine \d+ .*(synctest bubble \d+\])`)
+
+// Goroutines returns the stacks of the goroutines in the clause's bubble, but
+// not the caller's own and not those that make up the bubble: what is left over
+// when a clause has stopped its goroutines was leaked by the implementation.
+func (t *trial) Goroutines() []string {
+	t.mu.Lock()
+	bubble := t.bubble
+	t.mu.Unlock()
+	var stacks []string
+	for _, stack := range otherStacks(bubble) {
+		if !strings.Contains(stack, "created by testing/synctest.") && !strings.Contains(stack, "[synctest.Run") {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
+}
+
+// otherStacks returns the stacks of all goroutines but the caller's whose header
+// contains word.
+func otherStacks(word string) []string {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	var stacks []string
+	for i, stack := range strings.Split(strings.TrimSpace(string(buf)), "\n\n") {
+		header, _, _ := strings.Cut(stack, "\n")
+		if i > 0 && strings.Contains(header, word) {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
+}
+
+func ownStack() string {
+	buf := make([]byte, 16<<10)
+	return string(buf[:runtime.Stack(buf, false)])
+}
