@@ -1,2 +1,0 @@
-// Package loadgen drives the variants.
-package loadgen
