@@ -1,0 +1,193 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+// mainUnits are the columns of a case's table, after the unit of its verdict.
+var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
+
+func (p *page) caseView(c experiment.CaseStats, id string) caseView {
+	view := caseView{ID: id, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline,
+		Noise: percent(c.NoiseFloor), stats: c}
+	all := map[string][]float64{}
+	for _, r := range c.Rows {
+		for unit, m := range r.Metrics {
+			all[unit] = append(all[unit], m.Center)
+		}
+	}
+	var units, more []string
+	if _, ok := all[c.Unit]; ok {
+		units = append(units, c.Unit)
+	}
+	for _, unit := range mainUnits {
+		if _, ok := all[unit]; ok && unit != c.Unit {
+			units = append(units, unit)
+		}
+	}
+	for _, unit := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(units, unit) {
+			more = append(more, unit)
+		}
+	}
+	main, rest := columns(units, all), columns(more, all)
+	for _, col := range main {
+		view.Columns = append(view.Columns, col.title())
+	}
+	if len(more) > 0 {
+		view.More = &table{}
+		for _, col := range rest {
+			view.More.Columns = append(view.More.Columns, col.title())
+		}
+	}
+	rows := slices.Clone(c.Rows)
+	slices.SortStableFunc(rows, func(a, b experiment.Row) int { return cmp.Compare(standing(b), standing(a)) })
+	for _, r := range rows {
+		view.Rows = append(view.Rows, p.row(r, c, main))
+		if view.More != nil {
+			view.More.Names = append(view.More.Names, r.Name)
+			view.More.Rows = append(view.More.Rows, cells(r, rest))
+		}
+	}
+	view.Headline = headline(c)
+	return view
+}
+
+func columns(units []string, all map[string][]float64) []column {
+	list := make([]column, len(units))
+	for i, unit := range units {
+		list[i] = newColumn(unit, all[unit])
+	}
+	return list
+}
+
+// standing sorts rows best first; the baseline is 1, the control comes last.
+func standing(r experiment.Row) float64 {
+	switch {
+	case r.Control:
+		return -1
+	case r.Comparison == nil:
+		return 1
+	case !finite(r.Comparison.Ratio):
+		return 0
+	}
+	return r.Comparison.Ratio
+}
+
+func (p *page) row(r experiment.Row, c experiment.CaseStats, main []column) row {
+	line := row{variantName: variantName{r.Name, r.Summary, r.Peer, r.Comparison == nil && r.Variant == c.Baseline && !r.Control, r.Relaxes},
+		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
+	if x := r.Comparison; x != nil {
+		line.Ratio, line.Value = ratio(x.Ratio), standing(r)
+		line.Verdict, line.Tone = verdict(*x), tone(x.Verdict)
+		if line.Control {
+			line.Verdict, line.Tone = "noise control", "control"
+			line.Value = x.Ratio
+		}
+		if !finite(line.Value) {
+			line.Value = 0
+		}
+		if usable(*x) {
+			line.Interval, line.Mid = interval(*x), p.Axis.at(x.Ratio)
+			line.Bar = p.Axis.span(x.Low, x.High)
+		}
+		if finite(x.PAdjusted) {
+			line.P = fmt.Sprintf("p = %.2g after Holm's correction (%.2g before), %s", x.PAdjusted, x.P, plural(r.Samples, "sample"))
+		}
+	} else if !line.Baseline {
+		line.Ratio, line.Verdict, line.Tone, line.Value = none, "no result", "unknown", 0
+	}
+	return line
+}
+
+func cells(r experiment.Row, cols []column) []cellValue {
+	list := make([]cellValue, len(cols))
+	for i, col := range cols {
+		list[i] = cellValue{Text: none, Sort: math.MaxFloat64}
+		if m, ok := r.Metrics[col.unit]; ok && finite(m.Center) {
+			list[i] = cellValue{col.value(m.Center), spread(m), m.Center}
+		}
+	}
+	return list
+}
+
+func verdict(x experiment.Comparison) string {
+	switch x.Verdict {
+	case experiment.Same:
+		return "no difference"
+	default:
+		return string(x.Verdict)
+	}
+}
+
+func tone(v experiment.Verdict) string {
+	switch v {
+	case experiment.Faster:
+		return "faster"
+	case experiment.Slower:
+		return "slower"
+	case experiment.Same:
+		return "same"
+	}
+	return "unknown"
+}
+
+// headline names the case's best variant in a few words.
+func headline(c experiment.CaseStats) string {
+	var best *experiment.Row
+	for i, r := range c.Rows {
+		if r.Control || r.Comparison == nil || r.Comparison.Verdict != experiment.Faster {
+			continue
+		}
+		if best == nil || r.Comparison.Ratio > best.Comparison.Ratio {
+			best = &c.Rows[i]
+		}
+	}
+	if best == nil {
+		return "nothing faster than " + c.Baseline
+	}
+	return best.Variant + " " + ratio(best.Comparison.Ratio)
+}
+
+// heat is one line of the heat map: the case's ratio for every variant.
+func heat(c experiment.CaseStats, variants []variantName) []heatCell {
+	list := make([]heatCell, len(variants))
+	for i, v := range variants {
+		list[i] = heatCell{Text: none, Tone: "unknown", Title: v.Name + " has no result here"}
+		for _, r := range c.Rows {
+			if r.Variant != v.Name || r.Control {
+				continue
+			}
+			x := r.Comparison
+			switch {
+			case x == nil && r.Variant == c.Baseline:
+				list[i] = heatCell{Text: "1", Tone: "base", Title: "the baseline", Value: 1}
+			case x == nil || !finite(x.Ratio) || x.Ratio <= 0:
+			default:
+				list[i] = heatCell{Text: ratio(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
+					Title: v.Name + ": " + verdict(*x) + ", " + interval(*x), Level: level(x)}
+			}
+		}
+	}
+	return list
+}
+
+// level is the strength of a cell's colour: steps of 1.25, 1.6 and 2.5 times.
+func level(x *experiment.Comparison) int {
+	if x.Verdict != experiment.Faster && x.Verdict != experiment.Slower {
+		return 0
+	}
+	size := math.Abs(math.Log(x.Ratio))
+	for i, step := range []float64{1.25, 1.6, 2.5} {
+		if size < math.Log(step) {
+			return i + 1
+		}
+	}
+	return 4
+}

@@ -1,0 +1,164 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchunit"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+// none stands where a number is missing.
+const none = "–"
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// ratio formats how many times faster an arm is, to three significant digits.
+func ratio(r float64) string {
+	switch {
+	case !finite(r) || r <= 0:
+		return none
+	case r >= 99.5:
+		return fmt.Sprintf("%.0f×", r)
+	case r >= 9.95:
+		return fmt.Sprintf("%.1f×", r)
+	case r >= 0.0995:
+		return fmt.Sprintf("%.2f×", r)
+	default:
+		return fmt.Sprintf("%.2g×", r)
+	}
+}
+
+// interval formats the confidence interval of a ratio.
+func interval(c experiment.Comparison) string {
+	if !finite(c.Low) || !finite(c.High) || c.Low <= 0 {
+		return none
+	}
+	return strings.TrimSuffix(ratio(c.Low), "×") + " to " + ratio(c.High)
+}
+
+// percent formats a share, 0.034 as "3.4 %".
+func percent(v float64) string {
+	switch {
+	case !finite(v):
+		return none
+	case math.Abs(v) >= 0.0995 || v == 0:
+		return fmt.Sprintf("%.0f %%", 100*v)
+	default:
+		return fmt.Sprintf("%.1f %%", 100*v)
+	}
+}
+
+// duration formats d to what a person would say.
+func duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	default:
+		return d.Round(time.Millisecond).String()
+	}
+}
+
+// A column formats all values of one unit in a table to one scale, so that
+// they compare at a glance.
+type column struct {
+	unit   string
+	scaler benchunit.Scaler
+}
+
+func newColumn(unit string, values []float64) column {
+	class := benchunit.ClassOf(unit)
+	kept := values[:0:0]
+	for _, v := range values {
+		if finite(v) {
+			kept = append(kept, v)
+		}
+	}
+	scaler := benchunit.CommonScale(kept, class)
+	if scaler.Factor == 1 && whole(kept) {
+		scaler.Prec = 0
+	}
+	return column{unit, scaler}
+}
+
+func whole(values []float64) bool {
+	for _, v := range values {
+		if v != math.Trunc(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// title is the column's header: what is measured, and the unit of its figures.
+func (c column) title() string {
+	base, per, found := strings.Cut(c.unit, "/")
+	if found {
+		per = "/" + per
+	}
+	prefix := c.scaler.Prefix
+	switch base {
+	case "sec":
+		return "time, " + prefix + "s" + per
+	case "cpu-sec":
+		return "CPU time, " + prefix + "s" + per
+	case "B":
+		return prefix + "B" + per
+	case "live-B":
+		return "live " + prefix + "B" + per
+	}
+	if quantity, ok := strings.CutSuffix(base, "-sec"); ok {
+		return quantity + ", " + prefix + "s" + per
+	}
+	if quantity, ok := strings.CutSuffix(base, "-B"); ok {
+		return quantity + ", " + prefix + "B" + per
+	}
+	if prefix != "" {
+		return c.unit + ", " + prefix
+	}
+	return c.unit
+}
+
+// value formats v without its unit, which the header states.
+func (c column) value(v float64) string {
+	if !finite(v) {
+		return none
+	}
+	scaler := c.scaler
+	scaler.Prefix = ""
+	return scaler.Format(v)
+}
+
+// spread is the half width of the interval of s as benchstat prints it.
+func spread(s experiment.Summary) string {
+	if !finite(s.Low) || !finite(s.High) || !finite(s.Center) || s.Center == 0 {
+		return ""
+	}
+	wide := max(s.High-s.Center, s.Center-s.Low) / math.Abs(s.Center)
+	if !finite(wide) || wide < 0.0005 {
+		return ""
+	}
+	return "± " + percent(wide)
+}
+
+// scaled formats one figure with its prefix and unit, such as "7.6 GiB".
+func scaled(v float64, unit string) string {
+	s := benchunit.CommonScale([]float64{v}, benchunit.ClassOf(unit))
+	prefix := s.Prefix
+	s.Prefix = ""
+	return s.Format(v) + " " + prefix + unit
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

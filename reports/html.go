@@ -1,0 +1,99 @@
+package reports
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+var (
+	//go:embed assets/echarts.min.js
+	echarts string
+	//go:embed assets/report.js
+	reportJS string
+	//go:embed assets/report.css
+	reportCSS string
+	//go:embed assets/report.html.tmpl
+	reportHTML string
+)
+
+var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
+	"join": strings.Join, "plural": plural,
+}).Parse(reportHTML))
+
+// renderHTML prints the page as report.html: one file that needs no other and
+// no network. Its content security policy allows exactly the two scripts that
+// are in it, so that a name that found a way into the page could still not run.
+func renderHTML(p *page) ([]byte, error) {
+	var buf bytes.Buffer
+	err := htmlTemplate.Execute(&buf, struct {
+		*page
+		Links                []link
+		Policy               string
+		CSS                  template.CSS
+		ECharts, Application template.JS
+		Charts               []chart
+	}{p, p.links, fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'",
+		hash(echarts), hash(reportJS)), template.CSS(reportCSS), template.JS(echarts), template.JS(reportJS), newCharts(p)})
+	return buf.Bytes(), err
+}
+
+// hash is a script's source expression in a content security policy.
+func hash(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// A chart is one component's data for the page's script.
+type chart struct {
+	ID       string      `json:"id"`
+	Title    string      `json:"title"`
+	Baseline string      `json:"baseline"`
+	Cases    []chartCase `json:"cases"`
+}
+
+type chartCase struct {
+	Name  string      `json:"name"`
+	Floor float64     `json:"floor"`
+	Marks []chartMark `json:"marks"`
+}
+
+type chartMark struct {
+	Variant string  `json:"v"`
+	Peer    bool    `json:"peer,omitempty"`
+	Control bool    `json:"control,omitempty"`
+	Ratio   float64 `json:"r"`
+	Low     float64 `json:"lo"`
+	High    float64 `json:"hi"`
+	Tone    string  `json:"tone"`
+	Verdict string  `json:"verdict"`
+}
+
+// newCharts keeps what can be drawn on a logarithmic axis: the baseline is the
+// line at 1× and the control is the noise band, so neither is a mark.
+func newCharts(p *page) []chart {
+	list := []chart{}
+	for _, c := range p.Components {
+		x := chart{ID: c.ID, Title: c.Title, Baseline: p.Baseline, Cases: []chartCase{}}
+		for _, view := range c.Cases {
+			item := chartCase{Name: view.Name, Marks: []chartMark{}}
+			if finite(view.stats.NoiseFloor) {
+				item.Floor = max(view.stats.NoiseFloor, 0)
+			}
+			for _, r := range view.stats.Rows {
+				if r.Comparison == nil || !usable(*r.Comparison) {
+					continue
+				}
+				v := r.Comparison
+				item.Marks = append(item.Marks, chartMark{r.Name, r.Peer, r.Control, v.Ratio, v.Low, v.High, tone(v.Verdict), verdict(*v)})
+			}
+			x.Cases = append(x.Cases, item)
+		}
+		list = append(list, x)
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// renderMarkdown prints the page as report.md, made to be pasted into a pull
+// request: the decision and the rankings in sight, each case's table folded.
+func renderMarkdown(p *page) []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+
+	line("# %s", text(p.Decision))
+	line("")
+	line("**Confidence: %s.** %s", p.Confidence.Word, text(p.Confidence.Meaning))
+	line("%s.", text(capital(strings.Join(p.Confidence.Reasons, "; "))))
+	line("")
+	line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Brackets are 95 %% intervals.", code(p.Baseline))
+	if n := len(p.Warnings) + p.Hidden; n > 0 {
+		line("")
+		line("> **%s**, listed below.", plural(n, "warning"))
+	}
+	for _, c := range p.Components {
+		line("")
+		line("## %s", text(c.Title))
+		line("")
+		if c.Decision != "" {
+			line("%s", text(c.Decision))
+			line("")
+		}
+		line("| variant | times %s | interval | worst case | verdict | relaxes |", mdCell(p.Baseline))
+		line("|---|--:|---|--:|---|---|")
+		for _, r := range c.Ranks {
+			line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, mdCell(strings.Join(r.Relaxes, ", ")))
+		}
+		line("")
+		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
+		for _, x := range c.Cases {
+			line("")
+			line("%s: %s Noise floor %s.", code(x.Name), text(sentence(x.Summary)), x.Noise)
+			line("")
+			header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
+			for _, col := range x.Columns {
+				header += " " + mdCell(col) + " |"
+				rule += "--:|"
+			}
+			line("%s relaxes |", header)
+			line("%s---|", rule)
+			for _, r := range x.Rows {
+				name := mdName(r.variantName)
+				if r.Control {
+					name = "_" + mdCell(r.Name) + "_"
+				}
+				out := fmt.Sprintf("| %s | %s | %s | %s |", name, r.Ratio, r.Interval, mdCell(r.Verdict))
+				for _, v := range r.Cells {
+					out += " " + strings.TrimSpace(v.Text+" "+v.Spread) + " |"
+				}
+				line("%s %s |", out, mdCell(strings.Join(r.Relaxes, ", ")))
+			}
+		}
+		line("")
+		line("</details>")
+	}
+	if len(p.Warnings) > 0 {
+		line("")
+		line("## Warnings")
+		line("")
+		for _, x := range p.Warnings {
+			line("- %s: %s", code(x.Scope), text(x.Text))
+		}
+		if p.Hidden > 0 {
+			line("- and %d more in stats.json", p.Hidden)
+		}
+	}
+	line("")
+	line("## Environment and run")
+	line("")
+	line("| | |")
+	line("|---|---|")
+	for _, f := range append(append([]fact{{"Command", p.Command}}, p.Facts...), p.Environment...) {
+		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+	}
+	for _, f := range p.Versions {
+		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+	}
+	line("")
+	var files []string
+	for _, l := range p.links {
+		files = append(files, fmt.Sprintf("[%s](%s) (%s)", l.Name, (&url.URL{Path: l.Name}).String(), l.What))
+	}
+	line("Raw data: %s, [report.html](report.html) (charts and flame graphs).", strings.Join(files, ", "))
+	return w.Bytes()
+}
+
+func mdName(v variantName) string {
+	name := mdCell(v.Name)
+	switch {
+	case v.Baseline:
+		return name + " (baseline)"
+	case v.Peer:
+		return name + " (upstream)"
+	}
+	return "**" + name + "**"
+}
+
+// text escapes what Markdown or HTML would act on, on one line.
+func text(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if strings.ContainsRune("\\`*_[]<>|#~", r) {
+			switch r {
+			case '<':
+				b.WriteString("&lt;")
+				continue
+			case '>':
+				b.WriteString("&gt;")
+				continue
+			}
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func mdCell(s string) string {
+	if s == "" {
+		return ""
+	}
+	return text(s)
+}
+
+// code makes a code span of s, whatever it holds.
+func code(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// sentence ends s with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}

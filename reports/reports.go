@@ -1,0 +1,124 @@
+// Package reports shows what an experiment found: report.html for people,
+// report.md for pull requests, stats.csv for spreadsheets.
+//
+// Steps, in order:
+//
+//  1. page.go turns a run and its statistics into the page that both reports
+//     print: decision, confidence, rankings, tables, all text already
+//     formatted;
+//  2. profiles.go reads the CPU profiles beside them and folds each into a
+//     small flame graph and its top functions; pprofpage.go writes pprof's own
+//     page beside each profile;
+//  3. html.go and markdown.go print the page, csv.go the plain numbers.
+//
+// The reports are derived: raw.txt, run.json and stats.json are the evidence,
+// and writing a report again from them gives the same page.
+//
+// Apache ECharts 6.1.0 (assets/echarts.min.js, unchanged from the npm package)
+// draws the charts; its licence and notice are beside it.
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+// Write writes report.html, report.md and stats.csv into the result directory
+// dir, and cpu.html beside every CPU profile in dir/profiles. Each file appears
+// whole or not at all. A profile that cannot be read is a warning in the
+// report; a directory that cannot be written is an error.
+func Write(dir string, run experiment.Run, stats experiment.Stats) error {
+	if run.Schema > experiment.SchemaVersion || stats.Schema > experiment.SchemaVersion {
+		return fmt.Errorf("%s: schema %d is newer than this program's %d: use the version that wrote it",
+			dir, max(run.Schema, stats.Schema), experiment.SchemaVersion)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("result directory: %w", err)
+	}
+	defer root.Close()
+
+	profiles, warnings := readProfiles(root, stats)
+	stats.Warnings = append(append([]experiment.Warning{}, stats.Warnings...), warnings...)
+	p := newPage(dir, run, stats)
+	p.links = existing(root, resultFiles)
+	p.Profiles = profiles
+
+	html, err := renderHTML(p)
+	if err != nil {
+		return fmt.Errorf("report.html: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{
+		{"stats.csv", renderCSV(stats)},
+		{"report.md", renderMarkdown(p)},
+		{"report.html", html},
+	} {
+		if err := writeFile(root, f.name, f.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A link is one file of the result directory that the reports point to.
+type link struct{ Name, What string }
+
+var resultFiles = []link{
+	{"raw.txt", "every sample, in the Go benchmark format"},
+	{"run.json", "plan, environment, versions, schedule"},
+	{"stats.json", "medians, intervals, verdicts"},
+	{"stats.csv", "the same numbers as a table"},
+	{"report.md", "this report for a pull request"},
+	{"profiles", "CPU, heap, mutex and block profiles"},
+}
+
+// existing keeps the links that lead somewhere. The reports themselves are
+// about to be written and always do.
+func existing(root *os.Root, links []link) []link {
+	var kept []link
+	for _, l := range links {
+		_, err := root.Stat(l.Name)
+		if err == nil || l.Name == "stats.csv" || l.Name == "report.md" {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
+
+// writeFile writes name in root through a temporary file beside it, so that a
+// full disk leaves the old file or none.
+func writeFile(root *os.Root, name string, data []byte) (err error) {
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp")
+	defer func() {
+		if err != nil {
+			root.Remove(temp)
+			err = fmt.Errorf("writing %s: %w", path.Join(root.Name(), name), err)
+		}
+	}()
+	if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, data) {
+		return nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return root.Rename(temp, name)
+}
