@@ -1,0 +1,113 @@
+package keytable
+
+import "math/bits"
+
+const (
+	// A group is one cache line: groupLen references and the count of
+	// references that passed over it because it was full.
+	groupLen = 15
+	// The index grows when a group holds more than maxMean references on
+	// average and shrinks below minMean.
+	maxMean = 13
+	minMean = 1
+	// minGroups is the least number of groups that is worth shrinking to: 32 KB,
+	// room for 6,656 keys.
+	minGroups = 512
+)
+
+// A group holds references packed to its front, then zeros. A reference is a
+// slot number plus one in the low bits (slotMask) and a tag of hash bits above.
+// The last word counts the references whose probe passed over this group: when
+// it is zero, a search ends here. So removal needs neither tombstones nor the
+// hashes of the neighbours.
+type group [groupLen + 1]uint32
+
+// An index is a hash table of slot numbers. The high half of a hash chooses the
+// home group, the low half is the tag.
+type index struct {
+	groups   []group
+	slotMask uint32
+	used     int // references in groups
+}
+
+// home is the first group to probe: the high half of hash scaled to the number
+// of groups, which need not be a power of two.
+func (x *index) home(hash uint64) uint32 {
+	return uint32((hash >> 32) * uint64(len(x.groups)) >> 32)
+}
+
+// refer adds a reference to slot. There is always room: maxMean < groupLen.
+func (x *index) refer(hash uint64, slot uint32) {
+	ref := uint32(hash)&^x.slotMask | (slot + 1)
+	x.used++
+	for g := x.home(hash); ; {
+		group := &x.groups[g]
+		for i := range group[:groupLen] {
+			if group[i] == 0 {
+				group[i] = ref
+				return
+			}
+		}
+		group[groupLen]++
+		if g++; g == uint32(len(x.groups)) {
+			g = 0
+		}
+	}
+}
+
+// forget removes the reference to slot.
+func (x *index) forget(hash uint64, slot uint32) {
+	ref := uint32(hash)&^x.slotMask | (slot + 1)
+	x.used--
+	for g := x.home(hash); ; {
+		group := &x.groups[g]
+		for i := range group[:groupLen] {
+			if group[i] != ref {
+				continue
+			}
+			last := i
+			for last+1 < groupLen && group[last+1] != 0 {
+				last++
+			}
+			group[i] = group[last]
+			group[last] = 0
+			return
+		}
+		group[groupLen]--
+		if g++; g == uint32(len(x.groups)) {
+			g = 0
+		}
+	}
+}
+
+// reset empties the index and gives it n groups and room for slot numbers
+// below slots, and some more before it must be built again.
+func (x *index) reset(n, slots int) {
+	x.groups = make([]group, n)
+	x.slotMask = uint32(1)<<bits.Len(uint(slots+slots/2)) - 1
+	x.used = 0
+}
+
+// grow is the next size for an index of n groups that holds used references.
+// Steps of alternately 4/3 and 3/2 keep a large index at least two thirds as
+// full as it may be; a small one doubles.
+func grow(n, used int) int {
+	switch {
+	case used < n*maxMean: // built again for wider slot numbers only
+		return n
+	case n == 0:
+		return 1
+	case n < 1024:
+		return 2 * n
+	case n&(n-1) == 0:
+		return n + n/2
+	default:
+		return n + n/3
+	}
+}
+
+// shrink is the size for an index that lost most of its references and now
+// holds used: a power of two that is a sixth to a third full.
+func shrink(used int) int {
+	return max(minGroups, 1<<bits.Len(uint(used/(maxMean/3))))
+}

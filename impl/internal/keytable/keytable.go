@@ -1,0 +1,172 @@
+// Package keytable finds the entry of a key: a hash index of 32-bit slot
+// numbers over a slab of keys and values. Queues, heaps and lists keep the slot
+// number (4 bytes) instead of the key, so that a key is hashed and stored once.
+//
+//  1. Hash the key; this needs no lock, the seed never changes.
+//  2. Find its slot, or Insert it; a new value is the zero V.
+//  3. At(slot) is the value and Key(slot) the key, until
+//  4. Remove(hash, slot) clears the slot and gives it back.
+//
+// Nothing is allocated while the number of keys stays within its usual range;
+// growth is amortised, and after a burst the memory is given back. The seed is
+// random per table, so no input can force collisions. A Table is not safe for
+// concurrent use, except for Hash.
+package keytable
+
+import (
+	"hash/maphash"
+	"iter"
+	"math/bits"
+	"reflect"
+)
+
+// MaxSlot is the largest slot number, which leaves a user of slot numbers two
+// bits of a uint32 for its own flags.
+const MaxSlot = 1<<30 - 2
+
+// A Table maps keys to values of type V. Use New to make one.
+//
+// Invariant: the index holds exactly one reference to each occupied slot of the
+// slab whose key equals itself, within reach of a probe from the key's home
+// group.
+//
+// A key that does not equal itself (NaN, or a struct or interface that holds
+// one) can be inserted any number of times and is never found, as in a Go map;
+// unlike in a map its slot can still be removed.
+type Table[K comparable, V any] struct {
+	slab[K, V]
+	index
+	seed maphash.Seed
+	// irreflexive tells that a K may differ from itself.
+	irreflexive bool
+	// hash replaces maphash in tests that force collisions.
+	hash func(K) uint64
+}
+
+// New makes an empty table.
+func New[K comparable, V any]() *Table[K, V] {
+	return &Table[K, V]{
+		seed:        maphash.MakeSeed(),
+		irreflexive: mayDifferFromItself(reflect.TypeFor[K]()),
+		slab:        slab[K, V]{current: none},
+	}
+}
+
+// Hash is the hash of key, as Find, Insert and Remove take it. It is safe for
+// concurrent use. It panics when K is an interface type and key's dynamic type
+// is not comparable, as a Go map does.
+func (t *Table[K, V]) Hash(key K) uint64 {
+	if t.hash != nil {
+		return t.hash(key)
+	}
+	return maphash.Comparable(t.seed, key)
+}
+
+// Len is the number of keys.
+func (t *Table[K, V]) Len() int { return t.live }
+
+// Find returns the slot of key.
+func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
+	if len(t.groups) == 0 {
+		return 0, false
+	}
+	// The tag takes the hash bits that the slot number leaves free, so an
+	// unequal key is rarely looked at (a cache miss in a large table).
+	want, low := uint32(hash)&^t.slotMask, t.slotMask
+	for g := t.home(hash); ; {
+		group := &t.groups[g]
+		for _, ref := range group[:groupLen] {
+			if ref == 0 {
+				break
+			}
+			if ref^want <= low {
+				slot = ref&low - 1
+				if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+					return slot, true
+				}
+			}
+		}
+		if group[groupLen] == 0 {
+			return 0, false
+		}
+		if g++; g == uint32(len(t.groups)) {
+			g = 0
+		}
+	}
+}
+
+// Insert adds a key that is not in the table and returns its slot, whose value
+// is the zero V.
+func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
+	slot = t.take()
+	t.blocks[slot/blockLen].chunk.keys[slot%blockLen] = key
+	if t.irreflexive && key != key {
+		return slot
+	}
+	if t.used >= len(t.groups)*maxMean || slot >= t.slotMask {
+		t.rebuild(grow(len(t.groups), t.used))
+		return slot // rebuild indexed the new slot too
+	}
+	t.refer(hash, slot)
+	return slot
+}
+
+// Remove removes the key in slot, whose hash the caller knows.
+func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
+	if !t.irreflexive || t.Key(slot) == t.Key(slot) {
+		t.forget(hash, slot)
+	}
+	t.release(slot)
+	if t.used < len(t.groups)*minMean && len(t.groups) > minGroups {
+		t.rebuild(shrink(t.used))
+	}
+}
+
+// All yields the occupied slots and their values, in order of slot number. The
+// loop must not insert or remove keys.
+func (t *Table[K, V]) All() iter.Seq2[uint32, *V] {
+	return func(yield func(uint32, *V) bool) {
+		for b := range t.blocks {
+			for taken := ^t.blocks[b].free; taken != 0; taken &= taken - 1 {
+				i := bits.TrailingZeros64(taken)
+				if !yield(uint32(b*blockLen+i), &t.blocks[b].chunk.values[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rebuild indexes every key again in an index of n groups. It walks the slab in
+// order, so the keys are read sequentially.
+func (t *Table[K, V]) rebuild(n int) {
+	t.index.reset(n, len(t.blocks)*blockLen)
+	for b := range t.blocks {
+		block := &t.blocks[b]
+		for taken := ^block.free; taken != 0; taken &= taken - 1 {
+			i := bits.TrailingZeros64(taken)
+			key := block.chunk.keys[i]
+			if t.irreflexive && key != key {
+				continue
+			}
+			t.refer(t.Hash(key), uint32(b*blockLen+i))
+		}
+	}
+}
+
+// mayDifferFromItself tells whether a value of type t may be unequal to itself.
+func mayDifferFromItself(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128, reflect.Interface:
+		return true
+	case reflect.Array:
+		return mayDifferFromItself(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if mayDifferFromItself(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,278 @@
+package keytable
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// check verifies the invariants of index and slab.
+func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
+	refs := map[uint32]bool{}
+	for _, g := range table.groups {
+		for i, ref := range g[:groupLen] {
+			if ref == 0 {
+				require.Zero(t, g[groupLen-1], "references are packed to the front")
+				break
+			}
+			slot := ref&table.slotMask - 1
+			require.False(t, refs[slot], "slot %d is referred to twice (word %d)", slot, i)
+			refs[slot] = true
+		}
+	}
+	require.Len(t, refs, table.used)
+	live, empty := 0, 0
+	partial, dropped, vacant := set(table.partial), set(table.dropped), set(table.vacant)
+	for i, b := range table.blocks {
+		n := uint32(i)
+		live += blockLen - bits.OnesCount64(b.free)
+		if b.chunk == nil {
+			require.Equal(t, ^uint64(0), b.free)
+			require.True(t, dropped[n], "block %d without a chunk can be found", i)
+			continue
+		}
+		if n == table.current {
+			continue
+		}
+		if b.free != 0 {
+			require.True(t, partial[n], "block %d with a free slot can be found", i)
+		}
+		if b.free == ^uint64(0) {
+			empty++
+			require.True(t, vacant[n], "empty block %d can be dropped", i)
+		}
+		var zeroKey K
+		for s := range blockLen {
+			if b.free&(1<<s) != 0 {
+				require.Equal(t, zeroKey, b.chunk.keys[s], "a free slot holds no key")
+			}
+		}
+	}
+	require.Equal(t, live, table.Len())
+	require.Equal(t, empty, table.empty)
+}
+
+func set(s []uint32) map[uint32]bool {
+	m := map[uint32]bool{}
+	for _, v := range s {
+		m[v] = true
+	}
+	return m
+}
+
+// model drives a table beside a Go map.
+type model struct {
+	table *Table[int, int]
+	slots map[int]uint32
+}
+
+func (m model) insert(t require.TestingT, key int) {
+	h := m.table.Hash(key)
+	slot, ok := m.table.Find(h, key)
+	want, wantOK := m.slots[key]
+	require.Equal(t, wantOK, ok)
+	if ok {
+		require.Equal(t, want, slot)
+		return
+	}
+	slot = m.table.Insert(h, key)
+	for k, s := range m.slots {
+		require.NotEqual(t, s, slot, "slot of %d is given to %d", k, key)
+	}
+	require.Zero(t, *m.table.At(slot))
+	*m.table.At(slot) = key * 10
+	m.slots[key] = slot
+}
+
+func (m model) remove(t require.TestingT, key int) {
+	h := m.table.Hash(key)
+	slot, ok := m.table.Find(h, key)
+	_, wantOK := m.slots[key]
+	require.Equal(t, wantOK, ok)
+	if ok {
+		m.table.Remove(h, slot)
+		delete(m.slots, key)
+	}
+}
+
+func (m model) check(t require.TestingT) {
+	check(t, m.table)
+	require.Equal(t, len(m.slots), m.table.Len())
+	seen := map[int]uint32{}
+	for slot, v := range m.table.All() {
+		key := m.table.Key(slot)
+		require.Equal(t, key*10, *v)
+		seen[key] = slot
+	}
+	require.Equal(t, m.slots, seen)
+}
+
+func TestTableMatchesMap(t *testing.T) {
+	hashes := map[string]func(int) uint64{
+		"seeded":    nil,
+		"one group": func(k int) uint64 { return uint64(k) * 0x9e3779b1 & math.MaxUint32 },
+		"equal":     func(int) uint64 { return math.MaxUint64 },
+		"few":       func(k int) uint64 { return uint64(k%7) * 0x2492492492492492 },
+	}
+	for name, hash := range hashes {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				m := model{New[int, int](), map[int]uint32{}}
+				m.table.hash = hash
+				keys := rapid.IntRange(1, 300).Draw(t, "keys")
+				for _, op := range rapid.SliceOfN(rapid.IntRange(-keys, keys), 0, 600).Draw(t, "ops") {
+					if op >= 0 {
+						m.insert(t, op)
+					} else {
+						m.remove(t, -op)
+					}
+				}
+				m.check(t)
+			})
+		})
+	}
+}
+
+func FuzzTable(f *testing.F) {
+	f.Add([]byte("0123456789\x80\x81\x82"), uint8(1))
+	f.Fuzz(func(t *testing.T, ops []byte, spread uint8) {
+		m := model{New[int, int](), map[int]uint32{}}
+		m.table.hash = func(k int) uint64 { return uint64(k%(int(spread)+1)) << 56 }
+		for _, op := range ops {
+			if op < 0x80 {
+				m.insert(t, int(op))
+			} else {
+				m.remove(t, int(op&0x7f))
+			}
+		}
+		m.check(t)
+	})
+}
+
+// A burst grows index and slab, and ends with both small again, whatever the
+// order of removal; keys that stay are still found.
+func TestMemoryIsGivenBack(t *testing.T) {
+	const n = 200_000
+	orders := map[string]func(i int) int{
+		"first in first out": func(i int) int { return i },
+		"last in first out":  func(i int) int { return n - 1 - i },
+		"scattered":          func(i int) int { return i * 7919 % n },
+	}
+	for name, order := range orders {
+		for _, stay := range []int{0, 100} {
+			t.Run(fmt.Sprintf("%s/stay=%d", name, stay), func(t *testing.T) {
+				table := New[int, uint32]()
+				for i := range n {
+					table.Insert(table.Hash(i), i)
+				}
+				check(t, table)
+				require.LessOrEqual(t, len(table.groups)*groupLen, n*2)
+				for i := range n - stay {
+					k := order(i)
+					h := table.Hash(k)
+					slot, ok := table.Find(h, k)
+					require.True(t, ok)
+					table.Remove(h, slot)
+				}
+				check(t, table)
+				for i := n - stay; i < n; i++ {
+					_, ok := table.Find(table.Hash(order(i)), order(i))
+					require.True(t, ok)
+				}
+				chunks := 0
+				for _, b := range table.blocks {
+					if b.chunk != nil {
+						chunks++
+					}
+				}
+				require.LessOrEqual(t, chunks, 2*spare/blockLen+stay+1)
+				require.LessOrEqual(t, len(table.groups), minGroups)
+				for i := range n { // and it can grow again
+					if _, ok := table.Find(table.Hash(i), i); !ok {
+						table.Insert(table.Hash(i), i)
+					}
+				}
+				check(t, table)
+				require.Equal(t, n, table.Len())
+			})
+		}
+	}
+}
+
+func TestKeysThatDifferFromThemselves(t *testing.T) {
+	type pair struct {
+		name string
+		load float64
+	}
+	table := New[pair, int]()
+	nan := pair{"a", math.NaN()}
+	var slots []uint32
+	for range 1000 {
+		slots = append(slots, table.Insert(table.Hash(nan), nan))
+		_, ok := table.Find(table.Hash(nan), nan)
+		require.False(t, ok)
+	}
+	same := pair{"a", 1}
+	table.Insert(table.Hash(same), same)
+	check(t, table)
+	require.Equal(t, 1001, table.Len())
+	for _, s := range slots {
+		table.Remove(table.Hash(nan), s)
+	}
+	check(t, table)
+	require.Equal(t, 1, table.Len())
+	_, ok := table.Find(table.Hash(same), same)
+	require.True(t, ok)
+}
+
+func TestRemovedKeysAreNotKeptAlive(t *testing.T) {
+	table := New[*[64]int, *int]()
+	const n = 300
+	collected := make(chan struct{}, n)
+	func() {
+		for range n {
+			key := new([64]int)
+			runtime.AddCleanup(key, func(struct{}) { collected <- struct{}{} }, struct{}{})
+			h := table.Hash(key)
+			slot := table.Insert(h, key)
+			*table.At(slot) = &key[0]
+			table.Remove(h, slot)
+		}
+	}()
+	runtime.GC()
+	for range n {
+		<-collected
+	}
+	runtime.KeepAlive(table)
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	table := New[string, uint32]()
+	keys := make([]string, 5000)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("default/pod-%d", i)
+	}
+	window := func() {
+		for _, k := range keys[:4000] {
+			table.Insert(table.Hash(k), k)
+		}
+		for _, k := range keys[:4000] {
+			h := table.Hash(k)
+			slot, _ := table.Find(h, k)
+			table.Remove(h, slot)
+		}
+	}
+	window()
+	require.Zero(t, testing.AllocsPerRun(10, window))
+}
+
+func TestUnhashableKeyPanicsAsInAMap(t *testing.T) {
+	table := New[any, int]()
+	require.Panics(t, func() { table.Hash([]int{1}) })
+	require.NotPanics(t, func() { table.Hash(1) })
+}

@@ -1,0 +1,144 @@
+package keytable
+
+import "math/bits"
+
+const (
+	// blockLen is the number of slots in a block: one bit each in a word.
+	blockLen = 64
+	// spare is the number of free slots whose memory is always kept.
+	spare = 4096
+	// none is no block.
+	none = ^uint32(0)
+)
+
+// A slab stores keys and values in blocks that never move, so a *V stays valid
+// until its slot is removed. Keys and values lie apart: a 4-byte value beside a
+// string costs 4 bytes, not 8.
+//
+// Invariant: every block that has a chunk and a free slot is current or in
+// partial; every block without a chunk is in dropped; every block other than
+// current that has a chunk and no occupied slot is in vacant and counted in
+// empty. The stacks may hold outdated entries, which taking from them skips.
+type slab[K comparable, V any] struct {
+	blocks  []block[K, V]
+	current uint32   // the block that slots are taken from
+	partial []uint32 // blocks that had a free slot when pushed
+	dropped []uint32 // blocks that had no chunk when pushed
+	vacant  []uint32 // blocks that had no occupied slot when pushed
+	live    int      // occupied slots
+	empty   int      // blocks in vacant that are not outdated
+}
+
+type block[K comparable, V any] struct {
+	free   uint64 // bit i is set when slot i is free
+	chunk  *chunk[K, V]
+	vacant bool // it is in the stack of that name
+}
+
+type chunk[K comparable, V any] struct {
+	keys   [blockLen]K
+	values [blockLen]V
+}
+
+// Key is the key in slot.
+func (s *slab[K, V]) Key(slot uint32) K {
+	return s.blocks[slot/blockLen].chunk.keys[slot%blockLen]
+}
+
+// At is the value in slot. The pointer is valid until the slot is removed.
+func (s *slab[K, V]) At(slot uint32) *V {
+	return &s.blocks[slot/blockLen].chunk.values[slot%blockLen]
+}
+
+// Holds reports whether slot is occupied, for users that keep slot numbers past
+// Remove.
+func (s *slab[K, V]) Holds(slot uint32) bool {
+	b := slot / blockLen
+	return b < uint32(len(s.blocks)) && s.blocks[b].free>>(slot%blockLen)&1 == 0
+}
+
+// take occupies a free slot.
+func (s *slab[K, V]) take() uint32 {
+	if s.current == none || s.blocks[s.current].free == 0 {
+		s.advance()
+	}
+	b := &s.blocks[s.current]
+	i := bits.TrailingZeros64(b.free)
+	b.free &= b.free - 1
+	s.live++
+	return s.current*blockLen + uint32(i)
+}
+
+// advance makes a block with a free slot current: one that has its chunk, else
+// one that lost it, else a new one.
+func (s *slab[K, V]) advance() {
+	for n := len(s.partial); n > 0; n = len(s.partial) {
+		b := s.partial[n-1]
+		s.partial = s.partial[:n-1]
+		if block := &s.blocks[b]; block.chunk != nil && block.free != 0 {
+			if block.free == ^uint64(0) {
+				s.empty--
+			}
+			s.current = b
+			return
+		}
+	}
+	for n := len(s.dropped); n > 0; n = len(s.dropped) {
+		b := s.dropped[n-1]
+		s.dropped = s.dropped[:n-1]
+		if block := &s.blocks[b]; block.chunk == nil {
+			block.chunk = new(chunk[K, V])
+			s.current = b
+			return
+		}
+	}
+	s.blocks = append(s.blocks, block[K, V]{free: ^uint64(0), chunk: new(chunk[K, V])})
+	s.current = uint32(len(s.blocks) - 1)
+}
+
+// release clears a slot, so that nothing it referred to is kept alive, and
+// frees it.
+func (s *slab[K, V]) release(slot uint32) {
+	b := slot / blockLen
+	block := &s.blocks[b]
+	var key K
+	var value V
+	block.chunk.keys[slot%blockLen] = key
+	block.chunk.values[slot%blockLen] = value
+	if block.free == 0 && b != s.current {
+		s.partial = append(s.partial, b)
+	}
+	block.free |= 1 << (slot % blockLen)
+	s.live--
+	if block.free == ^uint64(0) {
+		s.vacate(b)
+	}
+}
+
+// vacate gives memory back when a block lost its last key: free slots may take
+// half as much as the occupied ones, and the spare.
+func (s *slab[K, V]) vacate(b uint32) {
+	if s.live == 0 && len(s.blocks) > 2*spare/blockLen {
+		*s = slab[K, V]{current: none} // a burst is over: the directory goes too
+		return
+	}
+	if b != s.current {
+		s.empty++
+		if !s.blocks[b].vacant {
+			s.blocks[b].vacant = true
+			s.vacant = append(s.vacant, b)
+		}
+	}
+	for s.empty*blockLen > s.live/2+spare {
+		n := len(s.vacant) - 1
+		b := s.vacant[n]
+		s.vacant = s.vacant[:n]
+		block := &s.blocks[b]
+		block.vacant = false
+		if b != s.current && block.chunk != nil && block.free == ^uint64(0) {
+			block.chunk = nil
+			s.empty--
+			s.dropped = append(s.dropped, b)
+		}
+	}
+}
