@@ -43,8 +43,6 @@ type clause[New any] struct {
 	run func(t *trial, new New)
 	// weaker tests what is left when the clause is relaxed; nil if nothing is.
 	weaker func(t *trial, new New)
-	// realTime runs the clause outside a bubble, as garbage collection needs.
-	realTime bool
 }
 
 // faultPrefix marks a relaxed clause whose breach is a documented fault.
@@ -59,7 +57,7 @@ func runClauses[New any](t *testing.T, clauses []clause[New], new New, relaxes [
 	for _, c := range clauses {
 		t.Run(c.name, func(t *testing.T) {
 			attempt := func(run func(*trial, New)) *trial {
-				return try(t, c.realTime, func(tr *trial) { run(tr, new) })
+				return try(t, relaxes, func(tr *trial) { run(tr, new) })
 			}
 			switch {
 			case slices.Contains(relaxes, faultPrefix+c.name):
@@ -92,4 +90,22 @@ func checkRelaxes[New any](clauses []clause[New], relaxes []string) error {
 		}
 	}
 	return nil
+}
+
+// adapt turns the clauses of one component into clauses of another that contains
+// it, but for those named in except.
+func adapt[Whole, Part any](clauses []clause[Part], part func(Whole) Part, except ...string) []clause[Whole] {
+	var adapted []clause[Whole]
+	for _, c := range clauses {
+		if slices.Contains(except, c.name) {
+			continue
+		}
+		a := clause[Whole]{name: c.name, reason: c.reason,
+			run: func(t *trial, new Whole) { c.run(t, part(new)) }}
+		if c.weaker != nil {
+			a.weaker = func(t *trial, new Whole) { c.weaker(t, part(new)) }
+		}
+		adapted = append(adapted, a)
+	}
+	return adapted
 }

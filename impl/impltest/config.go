@@ -1,0 +1,101 @@
+package impltest
+
+import (
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/client-go/util/workqueue"
+	testclock "k8s.io/utils/clock/testing"
+)
+
+// configClauses are the clauses about what a queue does with its config.
+func configClauses() []clause[newQueue] {
+	return []clause[newQueue]{{
+		name:   "injected-clock",
+		reason: "durations are measured with the clock in the config, so that tests of a controller need not wait",
+		run: func(t *trial, new newQueue) {
+			clock, r := fakeClock(), newRecorder()
+			q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "clocked", MetricsProvider: r, Clock: clock})
+			q.Add("a")
+			synctest.Wait()
+			time.Sleep(time.Minute)
+			clock.Step(3 * time.Second)
+			take(t, q)
+			time.Sleep(time.Minute)
+			for range 10 {
+				clock.Step(time.Second)
+				synctest.Wait()
+			}
+			assert.InDelta(t, 10, r.value("unfinished"), 0.51, "unfinished work 10 s after Get, by the injected clock")
+			q.Done("a")
+			synctest.Wait()
+			assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 3 s by the injected clock, Get")
+			assert.Equal(t, []float64{10}, r.observations("work"), "Get, 10 s by the injected clock, Done")
+		},
+	}, {
+		name:   "injected-storage",
+		reason: "the storage in the config decides the order; it is told by Touch of an item that is added again while it waits there",
+		run: func(t *trial, new newQueue) {
+			s := &stack{}
+			q := start(t, new, workqueue.TypedQueueConfig[string]{Queue: s})
+			q.Add("a")
+			q.Add("b")
+			q.Add("c")
+			q.Add("a")
+			assert.Equal(t, []string{"a"}, s.touched, "Touch after Add of a, b, c, a")
+			assert.Equal(t, "c", take(t, q), "Get from a storage that hands out the last item first")
+			q.Add("c")
+			q.Add("c")
+			assert.Equal(t, []string{"a"}, s.touched, "no Touch of an item that is processed")
+			q.Done("c")
+			assert.Equal(t, 3, q.Len())
+			assert.Equal(t, []string{"c", "b", "a"}, takeAll(t, q, 3))
+		},
+	}, {
+		name:   "panic-unlocks",
+		reason: "a panic in a metrics provider leaves no lock held: the worker's recovery would be followed by a deadlock",
+		run: func(t *trial, new newQueue) {
+			r := &panicker{recorder: newRecorder()}
+			q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "panics", MetricsProvider: r})
+			func() {
+				defer func() { _ = recover() }()
+				q.Add("a")
+			}()
+			q.Len()
+			q.Add("b")
+			take(t, q)
+		},
+	}}
+}
+
+func fakeClock() *testclock.FakeClock {
+	return testclock.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// stack is a storage that hands out the last item first.
+type stack struct{ items, touched []string }
+
+func (s *stack) Touch(item string) { s.touched = append(s.touched, item) }
+func (s *stack) Push(item string)  { s.items = append(s.items, item) }
+func (s *stack) Len() int          { return len(s.items) }
+func (s *stack) Pop() string {
+	item := s.items[len(s.items)-1]
+	s.items = s.items[:len(s.items)-1]
+	return item
+}
+
+// panicker is a provider whose adds metric panics once.
+type panicker struct {
+	*recorder
+	panicked bool
+}
+
+func (p *panicker) NewAddsMetric(string) workqueue.CounterMetric { return p }
+
+func (p *panicker) Inc() {
+	if !p.panicked {
+		p.panicked = true
+		panic("a fault in the provider")
+	}
+}

@@ -1,0 +1,237 @@
+package impltest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// recorder is a MetricsProvider that keeps every value.
+type recorder struct {
+	mu       sync.Mutex
+	values   map[string]float64   // depth, adds, retries, unfinished, longest
+	observed map[string][]float64 // latency, work: seconds
+	made     []string             // metric(queue name), in the order of creation
+}
+
+func newRecorder() *recorder {
+	return &recorder{values: map[string]float64{}, observed: map[string][]float64{}}
+}
+
+// A recorded is one metric of a recorder, as any of upstream's metric types.
+type recorded struct {
+	r    *recorder
+	name string
+}
+
+func (r *recorder) metric(name, queue string) *recorded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made = append(r.made, name+"("+queue+")")
+	return &recorded{r, name}
+}
+
+func (m *recorded) Inc() { m.add(1) }
+func (m *recorded) Dec() { m.add(-1) }
+
+func (m *recorded) add(n float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.values[m.name] += n
+}
+
+func (m *recorded) Set(v float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.values[m.name] = v
+}
+
+func (m *recorded) Observe(v float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.observed[m.name] = append(m.r.observed[m.name], v)
+}
+
+func (r *recorder) NewDepthMetric(q string) workqueue.GaugeMetric  { return r.metric("depth", q) }
+func (r *recorder) NewAddsMetric(q string) workqueue.CounterMetric { return r.metric("adds", q) }
+func (r *recorder) NewLatencyMetric(q string) workqueue.HistogramMetric {
+	return r.metric("latency", q)
+}
+func (r *recorder) NewWorkDurationMetric(q string) workqueue.HistogramMetric {
+	return r.metric("work", q)
+}
+func (r *recorder) NewUnfinishedWorkSecondsMetric(q string) workqueue.SettableGaugeMetric {
+	return r.metric("unfinished", q)
+}
+func (r *recorder) NewLongestRunningProcessorSecondsMetric(q string) workqueue.SettableGaugeMetric {
+	return r.metric("longest", q)
+}
+func (r *recorder) NewRetriesMetric(q string) workqueue.CounterMetric { return r.metric("retries", q) }
+
+func (r *recorder) value(name string) float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.values[name]
+}
+
+func (r *recorder) observations(name string) []float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.observed[name])
+}
+
+// String is everything recorded, for comparing two queues. What is zero is left
+// out, since a queue need not set what it never changed.
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		if v := r.values[name]; v != 0 {
+			fmt.Fprintf(&b, "%s=%.6f ", name, v)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.observed)) {
+		fmt.Fprintf(&b, "%s=%.6f ", name, r.observed[name])
+	}
+	return b.String()
+}
+
+var _ workqueue.MetricsProvider = (*recorder)(nil)
+
+// metricsClauses are the clauses about the seven metrics of upstream's queue.
+func metricsClauses() []clause[newQueue] {
+	return []clause[newQueue]{{
+		name:   "metrics-registered",
+		reason: "dashboards find a queue by the name in its config: every metric is created once, under that name",
+		run: func(t *trial, new newQueue) {
+			_, r := measured(t, new)
+			for _, metric := range []string{"depth", "adds", "latency", "work", "unfinished", "longest"} {
+				assert.Equal(t, 1, count(r.made, metric+"(measured)"), "how often the provider was asked for %s: %v", metric, r.made)
+			}
+		},
+	}, {
+		name:   "metrics-unnamed",
+		reason: "a queue without a name registers no metrics, so that it can't collide with another one",
+		run: func(t *trial, new newQueue) {
+			r := newRecorder()
+			q := start(t, new, workqueue.TypedQueueConfig[string]{MetricsProvider: r})
+			q.Add("a")
+			take(t, q)
+			q.Done("a")
+			synctest.Wait()
+			assert.Empty(t, r.made, "metrics that the queue asked for")
+		},
+	}, {
+		name:   "metrics-depth-adds",
+		reason: "depth and adds count an item once until it is handed out, however often it was added; alerts on backlog rely on it",
+		run: func(t *trial, new newQueue) {
+			q, r := measured(t, new)
+			expect := func(depth, adds float64, when string) {
+				synctest.Wait()
+				q.Len()
+				assert.Equal(t, depth, r.value("depth"), "depth %s", when)
+				assert.Equal(t, adds, r.value("adds"), "adds %s", when)
+			}
+			q.Add("a")
+			q.Add("a")
+			q.Add("b")
+			expect(2, 2, "after Add of a, a, b")
+			take(t, q)
+			expect(1, 2, "after Get of a")
+			q.Add("a")
+			q.Add("a")
+			expect(2, 3, "after Add of a, a while a is processed")
+			q.Done("a")
+			expect(2, 3, "after Done of a, which queues a again")
+			take(t, q)
+			take(t, q)
+			expect(0, 3, "after Get of both")
+		},
+	}, {
+		name:   "metrics-latency",
+		reason: "latency is the time from the first Add of an item until it is handed out, in seconds",
+		run: func(t *trial, new newQueue) {
+			q, r := measured(t, new)
+			q.Add("a")
+			synctest.Wait()
+			time.Sleep(2 * time.Second)
+			q.Add("a")
+			synctest.Wait()
+			time.Sleep(time.Second)
+			take(t, q)
+			assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 2 s, Add again, 1 s, Get")
+			q.Add("a")
+			synctest.Wait()
+			time.Sleep(4 * time.Second)
+			q.Done("a")
+			synctest.Wait()
+			time.Sleep(time.Second)
+			take(t, q)
+			assert.Equal(t, []float64{3, 5}, r.observations("latency"), "Add while processed, 4 s, Done, 1 s, Get")
+		},
+	}, {
+		name:   "metrics-work-duration",
+		reason: "work duration is the time from Get to Done, in seconds",
+		run: func(t *trial, new newQueue) {
+			q, r := measured(t, new)
+			q.Add("a")
+			take(t, q)
+			time.Sleep(7 * time.Second)
+			q.Add("a")
+			synctest.Wait()
+			assert.Empty(t, r.observations("work"), "before Done")
+			q.Done("a")
+			q.Done("a")
+			synctest.Wait()
+			require.NotEmpty(t, r.observations("work"), "after Done")
+			assert.InDelta(t, 7, r.observations("work")[0], 0, "Get, 7 s, Done")
+			assert.Len(t, r.observations("work"), 1, "a second Done of an item is no work")
+		},
+	}, {
+		name:   "metrics-unfinished",
+		reason: "unfinished work and longest running processor are brought up to date twice a second, so that a stuck worker shows",
+		run: func(t *trial, new newQueue) {
+			q, r := measured(t, new)
+			q.Add("a")
+			q.Add("b")
+			take(t, q)
+			time.Sleep(4 * time.Second)
+			take(t, q)
+			time.Sleep(6*time.Second + time.Millisecond)
+			synctest.Wait()
+			assert.InDelta(t, 16, r.value("unfinished"), 1.01, "unfinished work of items held for 10 s and 6 s")
+			assert.InDelta(t, 10, r.value("longest"), 0.51, "longest running of items held for 10 s and 6 s")
+			q.Done("a")
+			q.Done("b")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			assert.Zero(t, r.value("unfinished"), "unfinished work after Done")
+			assert.Zero(t, r.value("longest"), "longest running after Done")
+		},
+	}}
+}
+
+// measured makes a queue with metrics on.
+func measured(t *trial, new newQueue) (workqueue.TypedInterface[string], *recorder) {
+	r := newRecorder()
+	return start(t, new, workqueue.TypedQueueConfig[string]{Name: "measured", MetricsProvider: r}), r
+}
+
+func count(list []string, s string) int {
+	n := 0
+	for _, e := range list {
+		if e == s {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,284 @@
+package impltest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
+)
+
+type newQueue = func(workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string]
+
+// TestQueue tests a work queue. Relaxes names the clauses that it gives up.
+func TestQueue(t *testing.T, new func(workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string], relaxes ...string) {
+	t.Helper()
+	runClauses(t, queueClauses(), new, relaxes)
+}
+
+func queueClauses() []clause[newQueue] {
+	return slices.Concat(orderClauses(), shutdownClauses(), metricsClauses(), configClauses(), retentionClauses(),
+		concurrencyClauses(), differentialClauses())
+}
+
+// start makes a queue that is shut down when the clause ends.
+func start(t *trial, new newQueue, config workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
+	q := new(config)
+	t.Cleanup(q.ShutDown)
+	return q
+}
+
+// plain makes a queue with the zero config.
+func plain(t *trial, new newQueue) workqueue.TypedInterface[string] {
+	return start(t, new, workqueue.TypedQueueConfig[string]{})
+}
+
+// A getter is what queues of this family have in common for a worker.
+type getter interface{ Get() (string, bool) }
+
+// A pending is a call of Get in a goroutine of its own. Its fields may be read
+// after synctest.Wait.
+type pending struct {
+	item     string
+	shutdown bool
+	returned bool
+}
+
+func (p *pending) String() string {
+	switch {
+	case !p.returned:
+		return "blocked"
+	case p.shutdown:
+		return "shutdown"
+	}
+	return fmt.Sprintf("%q", p.item)
+}
+
+// get calls Get and lets everything settle.
+func get(t *trial, q getter) *pending {
+	p := &pending{}
+	t.Go(func() {
+		p.item, p.shutdown = q.Get()
+		p.returned = true
+	})
+	synctest.Wait()
+	return p
+}
+
+// take gets the item that must be there.
+func take(t *trial, q getter) string {
+	p := get(t, q)
+	if !p.returned || p.shutdown {
+		t.Fatalf("Get: %v, expected an item", p)
+	}
+	return p.item
+}
+
+// takeAll gets n items, with Done after each.
+func takeAll(t *trial, q workqueue.TypedInterface[string], n int) []string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = take(t, q)
+		q.Done(items[i])
+	}
+	return items
+}
+
+// expectEmpty checks that there is nothing to get; q is shut down by it.
+func expectEmpty(t *trial, q workqueue.TypedInterface[string], when string) {
+	p := get(t, q)
+	assert.Equal(t, "blocked", p.String(), "Get %s", when)
+	q.ShutDown()
+	synctest.Wait()
+}
+
+// keys returns n different keys with a common prefix.
+func keys(prefix string, n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("%s-%03d", prefix, i)
+	}
+	return keys
+}
+
+// orderClauses are the clauses about which item is handed out when.
+func orderClauses() []clause[newQueue] {
+	return []clause[newQueue]{{
+		name:   "added-once",
+		reason: "an item that is added again before it is handed out is handed out once: many events, one reconcile",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			q.Add("a")
+			q.Add("a")
+			assert.Equal(t, "a", take(t, q))
+			q.Done("a")
+			expectEmpty(t, q, "after three Adds, Get and Done of one item")
+		},
+	}, {
+		name:   "requeue-after-done",
+		reason: "an item that is added while it is processed is handed out again after Done, so the last change is never lost",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			take(t, q)
+			q.Add("a")
+			q.Add("a")
+			q.Done("a")
+			assert.Equal(t, "a", take(t, q))
+			q.Done("a")
+			expectEmpty(t, q, "after the second Done")
+		},
+	}, {
+		name:   "requeue-wakes",
+		reason: "Done of an item that was added while it was processed wakes a blocked Get, or the change waits for the next event",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			take(t, q)
+			p := get(t, q)
+			require.Equal(t, "blocked", p.String(), "Get while the only item is processed")
+			q.Add("a")
+			q.Done("a")
+			synctest.Wait()
+			assert.Equal(t, `"a"`, p.String(), "the blocked Get after Add and Done")
+		},
+	}, {
+		name:   "single-holder",
+		reason: "an item is never held by two workers, or two reconciles of one object race",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			take(t, q)
+			q.Add("a")
+			p := get(t, q)
+			require.Equal(t, "blocked", p.String(), "Get while the item is processed and was added again")
+			q.Add("b")
+			synctest.Wait()
+			assert.Equal(t, `"b"`, p.String(), "Get after another item was added")
+		},
+	}, {
+		name:   "global-fifo",
+		reason: "Get takes the oldest ready item, so that no object starves",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			want := keys("key", 200)
+			for _, key := range want {
+				q.Add(key)
+			}
+			q.Add(want[0]) // keeps its place
+			got := []string{take(t, q)}
+			q.Add(got[0])
+			q.Done(got[0]) // goes to the end
+			got = append(got, takeAll(t, q, len(want))...)
+			assert.Equal(t, append(slices.Clone(want), want[0]), got, "order of Get")
+		},
+		weaker: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			want := keys("key", 200)
+			for _, key := range want {
+				q.Add(key)
+			}
+			assert.ElementsMatch(t, want, takeAll(t, q, len(want)), "in any order, but every item once")
+			expectEmpty(t, q, "after every item was taken")
+		},
+	}, {
+		name:   "get-blocks",
+		reason: "Get blocks while the queue is empty; workers would spin or end otherwise",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			p := get(t, q)
+			require.Equal(t, "blocked", p.String(), "Get on the empty queue")
+			q.Add("a")
+			synctest.Wait()
+			assert.Equal(t, `"a"`, p.String(), "the blocked Get after Add")
+		},
+	}, {
+		name:   "wake-ups",
+		reason: "n Adds wake n blocked workers, each with an item of its own; a lost wake-up leaves an object unreconciled",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			var workers []*pending
+			for range 8 {
+				workers = append(workers, get(t, q))
+			}
+			want := keys("key", 5)
+			for _, key := range want {
+				q.Add(key)
+			}
+			synctest.Wait()
+			var got []string
+			for _, p := range workers {
+				if p.returned {
+					got = append(got, p.item)
+				}
+			}
+			assert.ElementsMatch(t, want, got, "items that 8 blocked Gets have after 5 Adds")
+		},
+	}, {
+		name:   "len-counts-queued",
+		reason: "Len counts what waits to be handed out: not what is processed, even when it was added again",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			assert.Equal(t, 0, q.Len(), "empty")
+			q.Add("a")
+			q.Add("b")
+			q.Add("a")
+			assert.Equal(t, 2, q.Len(), "after Add of a, b, a")
+			item := take(t, q)
+			assert.Equal(t, 1, q.Len(), "after Get")
+			q.Add(item)
+			assert.Equal(t, 1, q.Len(), "after Add of the item that is processed")
+			q.Done(item)
+			assert.Equal(t, 2, q.Len(), "after its Done")
+			takeAll(t, q, 2)
+			assert.Equal(t, 0, q.Len(), "after all were taken")
+		},
+	}, {
+		name:   "done-unknown",
+		reason: "Done of an item that the queue does not know changes nothing",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Done("a")
+			q.Add("b")
+			assert.Equal(t, []string{"b"}, takeAll(t, q, 1))
+			q.Done("b")
+			expectEmpty(t, q, "after Done of unknown items")
+		},
+	}, {
+		name:   "spurious-done",
+		reason: "Done of an item that is queued and not processed changes nothing: a second entry would mean two holders of it",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			q.Add("b")
+			q.Done("a")
+			synctest.Wait()
+			assert.Equal(t, 2, q.Len(), "Len after Add of a and b and Done of a")
+			assert.ElementsMatch(t, []string{"a", "b"}, []string{take(t, q), take(t, q)})
+			expectEmpty(t, q, "after both items were taken")
+		},
+	}, {
+		name:   "any-key",
+		reason: "every key is equal before the queue: empty, very long, with any bytes",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			want := []string{"", "\x00", strings.Repeat("long", 1<<18), "ns/name", "\xff\xfe"}
+			for range 2 {
+				for _, key := range want {
+					q.Add(key)
+					q.Add(key)
+				}
+				got := takeAll(t, q, len(want))
+				for _, key := range want {
+					assert.Equal(t, 1, count(got, key), "how often the key %.20q of %d bytes was handed out", key, len(key))
+				}
+			}
+			expectEmpty(t, q, "after every key was taken")
+		},
+	}}
+}

@@ -1,0 +1,23 @@
+package impltest
+
+import (
+	"testing"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Upstream's own types keep every clause but for the faults named here.
+
+func TestUpstreamQueue(t *testing.T) {
+	TestQueue(t, func(c workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
+		return workqueue.NewTypedWithConfig(c)
+	}, "fault:spurious-done", "fault:concurrent-drains")
+}
+
+func TestUpstreamStorage(t *testing.T) { TestStorage(t, workqueue.DefaultQueue[string]) }
+
+func TestUpstreamDelayingQueue(t *testing.T) {
+	TestDelayingQueue(t, workqueue.NewTypedDelayingQueueWithConfig[string],
+		"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
+		"fault:adder-never-waits", "fault:no-retained-delayed-items")
+}
