@@ -3,6 +3,9 @@ package impl
 import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/informerbench/informerbench/impl/delay"
+	"github.com/informerbench/informerbench/impl/ratelimit"
 )
 
 // Constructors of the work queue family, as the catalogue lists them.
@@ -43,8 +46,17 @@ func Queues[T comparable]() []Variant[NewQueue[T]] {
 // DelayingQueues lists the delaying queues.
 func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 	return []Variant[NewDelayingQueue[T]]{
+		{Name: "heap", New: delay.NewHeap[T],
+			Summary: "a binary heap of pointers and a map, both plain, behind one mutex"},
+		{Name: "heap4", New: delay.NewHeap4[T],
+			Summary: "a 4-ary heap of sixteen-byte nodes beside a key table: no object an item"},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedDelayingQueueWithConfig[T],
 			Summary: "a goroutine owns a binary heap of pointers; items arrive over a channel of 1,000"},
+		{Name: "controller-runtime", Peer: true,
+			Summary: "the priority queue: waiting items in a B-tree by time, its clock is always the real one",
+			New: func(c workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
+				return controllerRuntime[T](nil, c.Name, c.MetricsProvider)
+			}},
 	}
 }
 
@@ -53,6 +65,13 @@ func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 // with a burst of 100.
 func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
 	return []Variant[NewRateLimiter[T]]{
+		{Name: "map", New: ratelimit.NewMapDefault[T],
+			Summary: "a mutex and a map of failures, then a bucket of golang.org/x/time/rate, both plain"},
+		{Name: "compact", New: func() workqueue.TypedRateLimiter[T] { return ratelimit.NewDefault[T]() },
+			Summary: "one lock, one probe of a key table, an integer token bucket"},
+		{Name: "bounded", New: ratelimit.NewBoundedDefault[T],
+			Relaxes: []string{"failures-kept", "bucket-debt"},
+			Summary: "keeps the failures of the last 100,000 keys; no reservation past one minute"},
 		{Name: "client-go", Peer: true, New: workqueue.DefaultTypedControllerRateLimiter[T],
 			Summary: "a mutex and a map of failures, then golang.org/x/time/rate with its own mutex"},
 	}
@@ -64,6 +83,15 @@ func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedRateLimitingQueueWithConfig[T],
 			Summary: "limiter, delaying queue and queue stacked: each finds the key again in its own maps"},
 	}
+}
+
+// controllerRuntime makes controller-runtime's priority queue, which takes
+// neither a clock nor an inner queue. A nil limiter means its default.
+func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name string, m workqueue.MetricsProvider) workqueue.TypedRateLimitingInterface[T] {
+	return priorityqueue.New(name, func(o *priorityqueue.Opts[T]) {
+		o.RateLimiter = l
+		o.MetricProvider = m
+	})
 }
 
 // PriorityQueues lists the priority queues.

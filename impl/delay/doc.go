@@ -1,0 +1,18 @@
+// Package delay has delaying queues: work queues whose items may wait before
+// they are ready. All of them take a workqueue.TypedDelayingQueueConfig and can
+// stand wherever client-go's does.
+//
+//  1. AddAfter schedules an item, under a lock and never blocking; an item that
+//     waits already keeps the earlier of both times.
+//  2. A goroutine, the loop, sleeps until the first item is due.
+//  3. It adds what is due to the inner queue, in the order of ready times, and
+//     in the order of AddAfter calls where these are equal.
+//  4. Shutdown drops what still waits and ends the loop before it returns.
+//
+// Which one? NewHeap4 unless you have a reason. NewHeap is the plain reference
+// that the others are checked against.
+//
+// Metrics: the retries metric counts AddAfter calls as upstream does. It needs
+// a name and a MetricsProvider in the configuration; the provider set by
+// workqueue.SetProvider is private to client-go and can't be seen from here.
+package delay

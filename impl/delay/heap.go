@@ -1,0 +1,95 @@
+package delay
+
+import (
+	"container/heap"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+var _ schedule[string] = (*binaryHeap[string])(nil)
+
+// NewHeap makes the reference delaying queue: a binary heap of item pointers
+// and a map from key to item, both plain. O(log n) an operation.
+func NewHeap[T comparable](config workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
+	return newDelaying(config, &binaryHeap[T]{byKey: map[T]*waiter[T]{}})
+}
+
+// A waiter is one waiting item.
+type waiter[T comparable] struct {
+	item  T
+	at    int64
+	seq   uint64 // order of insertion, which breaks ties
+	index int    // in the heap
+}
+
+// binaryHeap is the schedule of the reference.
+//
+// Invariant: byKey[w.item] == w and heap[w.index] == w for every w of either,
+// and no waiter is due before its parent.
+type binaryHeap[T comparable] struct {
+	heap  waiters[T]
+	byKey map[T]*waiter[T]
+	seq   uint64
+}
+
+func (h *binaryHeap[T]) add(item T, at int64) {
+	h.seq++
+	w, waits := h.byKey[item]
+	if !waits {
+		w = &waiter[T]{item: item, at: at, seq: h.seq}
+		h.byKey[item] = w
+		heap.Push(&h.heap, w)
+		return
+	}
+	if at < w.at {
+		w.at, w.seq = at, h.seq
+		heap.Fix(&h.heap, w.index)
+	}
+}
+
+func (h *binaryHeap[T]) due(now int64, into []T, limit int) []T {
+	for len(h.heap) > 0 && h.heap[0].at <= now && len(into) < limit {
+		w := heap.Pop(&h.heap).(*waiter[T])
+		delete(h.byKey, w.item)
+		into = append(into, w.item)
+	}
+	return into
+}
+
+func (h *binaryHeap[T]) next() int64 {
+	if len(h.heap) == 0 {
+		return never
+	}
+	return h.heap[0].at
+}
+
+// waiters implements heap.Interface.
+type waiters[T comparable] []*waiter[T]
+
+func (h waiters[T]) Len() int { return len(h) }
+
+func (h waiters[T]) Less(i, j int) bool {
+	if h[i].at != h[j].at {
+		return h[i].at < h[j].at
+	}
+	return h[i].seq < h[j].seq
+}
+
+func (h waiters[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *waiters[T]) Push(x any) {
+	w := x.(*waiter[T])
+	w.index = len(*h)
+	*h = append(*h, w)
+}
+
+func (h *waiters[T]) Pop() any {
+	last := len(*h) - 1
+	w := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return w
+}

@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// bucket is a token bucket without tokens: it keeps the moment at which it will
+// be full again. A reservation moves that moment one interval later, and waits
+// for as long as the moment is more than a whole bucket ahead. Times are
+// nanoseconds since an arbitrary begin, with 64 bits of fraction where an
+// interval is not a whole number of nanoseconds.
+//
+// It answers as golang.org/x/time/rate does, which computes tokens in floating
+// point, to within the rounding of that: see TestBucketMatchesRate.
+//
+// Invariant: full ≥ last once reserve ran.
+type bucket struct {
+	kind     bucketKind
+	interval fixed // between two tokens
+	depth    fixed // burst intervals
+	full     fixed
+	last     int64 // now of the last reservation
+	left     int   // tokens, of a bucket that is never refilled
+	horizon  time.Duration
+}
+
+type bucketKind uint8
+
+const (
+	refilled bucketKind = iota
+	unlimited
+	neverRefilled
+	empty
+)
+
+// newBucket makes a full bucket. A reservation that would wait longer than
+// horizon is not taken and answers horizon.
+func newBucket(limit rate.Limit, burst int, horizon time.Duration) bucket {
+	b := bucket{horizon: horizon, full: fixed{whole: math.MinInt64}, last: math.MinInt64, left: burst}
+	switch {
+	case limit == rate.Inf:
+		b.kind = unlimited
+		return b
+	case burst <= 0:
+		b.kind = empty
+		return b
+	}
+	var fits bool
+	if b.interval, fits = intervalOf(limit); fits {
+		b.depth, fits = b.interval.times(uint64(burst))
+	}
+	if !fits {
+		b.kind = neverRefilled // not within 292 years
+	}
+	return b
+}
+
+// reserve takes a token at now and returns how long to wait for it.
+func (b *bucket) reserve(now int64) time.Duration {
+	if b.kind != refilled {
+		return b.reserveUnusual()
+	}
+	if b.full.whole < now {
+		b.full = fixed{whole: now} // full for a while
+	} else if now < b.last {
+		b.full.whole -= b.last - now // the clock went back: the tokens stay what they were
+	}
+	b.last = now
+	full := b.full.plus(b.interval)
+	wait := full.minus(b.depth).whole - now
+	if wait <= 0 {
+		b.full = full
+		return 0
+	}
+	if time.Duration(wait) > b.horizon {
+		return b.horizon
+	}
+	b.full = full
+	return time.Duration(wait)
+}
+
+func (b *bucket) reserveUnusual() time.Duration {
+	if b.kind == unlimited {
+		return 0
+	}
+	if b.kind == neverRefilled && b.left > 0 {
+		b.left--
+		return 0
+	}
+	return min(rate.InfDuration, b.horizon)
+}
+
+// fixed is a number of nanoseconds with a fraction in units of 2⁻⁶⁴.
+type fixed struct {
+	whole    int64
+	fraction uint64
+}
+
+func (f fixed) plus(g fixed) fixed {
+	fraction, carry := bits.Add64(f.fraction, g.fraction, 0)
+	whole := f.whole + g.whole + int64(carry)
+	if whole < f.whole {
+		whole = math.MaxInt64 // g is not negative: the sum overflowed
+	}
+	return fixed{whole, fraction}
+}
+
+func (f fixed) minus(g fixed) fixed {
+	fraction, borrow := bits.Sub64(f.fraction, g.fraction, 0)
+	return fixed{f.whole - g.whole - int64(borrow), fraction}
+}
+
+// times reports whether the product fits.
+func (f fixed) times(n uint64) (product fixed, fits bool) {
+	carry, fraction := bits.Mul64(f.fraction, n)
+	over, whole := bits.Mul64(uint64(f.whole), n)
+	whole, more := bits.Add64(whole, carry, 0)
+	return fixed{int64(whole), fraction}, over == 0 && more == 0 && whole < math.MaxInt64
+}
+
+// intervalOf is one second divided by limit, rounded to the nearest fraction,
+// and whether that fits.
+func intervalOf(limit rate.Limit) (interval fixed, fits bool) {
+	if !(limit > 0) {
+		return fixed{}, false
+	}
+	// 256 bits hold every quotient that fits with all of its fraction.
+	quotient := new(big.Float).SetPrec(256).Quo(big.NewFloat(1e9), big.NewFloat(float64(limit)))
+	shifted, _ := quotient.SetMantExp(quotient, 64).Add(quotient, big.NewFloat(0.5)).Int(nil)
+	fraction := new(big.Int).And(shifted, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	whole := shifted.Rsh(shifted, 64)
+	return fixed{whole.Int64(), fraction}, whole.IsInt64()
+}

@@ -1,0 +1,157 @@
+package ratelimit
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/informerbench/informerbench/impl/internal/keytable"
+)
+
+var (
+	_ workqueue.TypedRateLimiter[string] = (*compactExponential[string])(nil)
+	_ workqueue.TypedRateLimiter[string] = (*compactFastSlow[string])(nil)
+	_ workqueue.TypedRateLimiter[string] = (*compactBucket[string])(nil)
+)
+
+// compactFailures counts failures in a table of keys: four bytes a key beside
+// the key itself. The key is hashed outside the lock.
+//
+// Invariant: a key is in the table ⇔ its count is at least one.
+type compactFailures[T comparable] struct {
+	mu   sync.Mutex
+	keys *keytable.Table[T, uint32]
+}
+
+func newCompactFailures[T comparable]() compactFailures[T] {
+	return compactFailures[T]{keys: keytable.New[T, uint32]()}
+}
+
+// NumRequeues is how often When was asked since the last Forget.
+func (f *compactFailures[T]) NumRequeues(item T) int {
+	hash := f.keys.Hash(item)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slot, ok := f.keys.Find(hash, item); ok {
+		return int(*f.keys.At(slot))
+	}
+	return 0
+}
+
+// Forget resets the failures of item.
+func (f *compactFailures[T]) Forget(item T) {
+	hash := f.keys.Hash(item)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slot, ok := f.keys.Find(hash, item); ok {
+		f.keys.Remove(hash, slot)
+	}
+}
+
+// count adds a failure and returns how many there were before. The caller
+// holds mu.
+func (f *compactFailures[T]) count(hash uint64, item T) (before uint32) {
+	slot, ok := f.keys.Find(hash, item)
+	if !ok {
+		slot = f.keys.Insert(hash, item)
+	}
+	return fail(f.keys.At(slot))
+}
+
+// fail adds one to a count of failures and returns what it was.
+func fail(count *uint32) (before uint32) {
+	before = *count
+	if before < math.MaxUint32 {
+		*count = before + 1
+	}
+	return before
+}
+
+// exponential is base·2^failures, at most max, without overflow.
+func exponential(base, max time.Duration, failures uint32) time.Duration {
+	if base <= 0 {
+		return min(base, max)
+	}
+	// The shift rounds max down, which changes nothing: base is whole.
+	if failures < 63 && base <= max>>failures {
+		return base << failures
+	}
+	return max
+}
+
+// compactExponential is base·2^failures, at most max.
+type compactExponential[T comparable] struct {
+	compactFailures[T]
+	base, max time.Duration
+}
+
+// NewItemExponentialFailure makes a limiter that answers base·2^failures for
+// each item, at most max.
+//
+// Upstream computes the same in floating point, which agrees to the
+// nanosecond for delays below 104 days.
+func NewItemExponentialFailure[T comparable](base, max time.Duration) workqueue.TypedRateLimiter[T] {
+	return &compactExponential[T]{newCompactFailures[T](), base, max}
+}
+
+func (l *compactExponential[T]) When(item T) time.Duration {
+	hash := l.keys.Hash(item)
+	l.mu.Lock()
+	failures := l.count(hash, item)
+	l.mu.Unlock()
+	return exponential(l.base, l.max, failures)
+}
+
+// compactFastSlow is fast for the first attempts of a key, then slow.
+type compactFastSlow[T comparable] struct {
+	compactFailures[T]
+	fast, slow      time.Duration
+	maxFastAttempts int
+}
+
+// NewItemFastSlow makes a limiter that answers fast for the first
+// maxFastAttempts failures of an item, then slow.
+func NewItemFastSlow[T comparable](fast, slow time.Duration, maxFastAttempts int) workqueue.TypedRateLimiter[T] {
+	return &compactFastSlow[T]{newCompactFailures[T](), fast, slow, maxFastAttempts}
+}
+
+func (l *compactFastSlow[T]) When(item T) time.Duration {
+	hash := l.keys.Hash(item)
+	l.mu.Lock()
+	failures := l.count(hash, item)
+	l.mu.Unlock()
+	if int64(failures) < int64(l.maxFastAttempts) {
+		return l.fast
+	}
+	return l.slow
+}
+
+// compactBucket is an integer token bucket for all items.
+type compactBucket[T comparable] struct {
+	stopwatch
+	mu     sync.Mutex
+	bucket bucket
+}
+
+// NewBucket makes a limiter that reserves a token from one bucket for every
+// When, whatever the item: limit tokens a second, burst of them at first. It
+// answers as golang.org/x/time/rate's limiter does, but for the rounding of
+// that one's floating point. WithMaxReservation bounds its reservations.
+func NewBucket[T comparable](limit rate.Limit, burst int, opts ...Option) workqueue.TypedRateLimiter[T] {
+	o := apply(opts)
+	return &compactBucket[T]{stopwatch: newStopwatch(o.clock), bucket: newBucket(limit, burst, o.horizon)}
+}
+
+func (b *compactBucket[T]) When(T) time.Duration {
+	now := b.now()
+	b.mu.Lock()
+	delay := b.bucket.reserve(now)
+	b.mu.Unlock()
+	return delay
+}
+
+func (b *compactBucket[T]) NumRequeues(T) int { return 0 }
+func (b *compactBucket[T]) Forget(T)          {}

@@ -1,0 +1,69 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// An Option changes a limiter that keeps time: NewBucket, NewDefault,
+// NewBoundedItemExponentialFailure.
+type Option func(*options)
+
+type options struct {
+	clock   clock.PassiveClock
+	horizon time.Duration
+	keys    int
+	age     time.Duration
+}
+
+func apply(opts []Option) options {
+	o := options{clock: clock.RealClock{}, horizon: math.MaxInt64, keys: math.MaxInt}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// WithClock makes the limiter read c instead of the real clock.
+func WithClock(c clock.PassiveClock) Option {
+	return func(o *options) { o.clock = c }
+}
+
+// WithMaxReservation bounds how far into the future a bucket gives tokens away:
+// a reservation that would wait longer than d waits d and takes no token. So a
+// storm of many keys can't push retries minutes into the future
+// (kubernetes/kubernetes#104554), and d after it the bucket serves at once
+// again. While the storm lasts, more than the bucket's rate become ready:
+// that is what the bound means.
+func WithMaxReservation(d time.Duration) Option {
+	return func(o *options) { o.horizon = max(0, d) }
+}
+
+// WithMaxKeys bounds how many keys' failures are kept, at least one. The key
+// whose last failure is the longest ago is forgotten first, and starts with the
+// base delay if it fails again.
+func WithMaxKeys(n int) Option {
+	return func(o *options) { o.keys = max(1, n) }
+}
+
+// WithMaxAge forgets the failures of a key that did not fail for d; zero means
+// never. Take more than the longest delay, or back-off starts over between two
+// failures.
+func WithMaxAge(d time.Duration) Option {
+	return func(o *options) { o.age = d }
+}
+
+// A stopwatch is nanoseconds since it was made. Reading it is cheaper than
+// clock.Now, which asks for the wall clock too.
+type stopwatch struct {
+	clock clock.PassiveClock
+	begin time.Time
+}
+
+func newStopwatch(c clock.PassiveClock) stopwatch {
+	return stopwatch{clock: c, begin: c.Now()}
+}
+
+func (s *stopwatch) now() int64 { return int64(s.clock.Since(s.begin)) }
