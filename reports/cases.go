@@ -15,7 +15,7 @@ var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
 
 func (p *page) caseView(c experiment.CaseStats, id string) caseView {
 	view := caseView{ID: id, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline,
-		Noise: percent(c.NoiseFloor), stats: c}
+		Noise: floorText(c.NoiseFloor), stats: c}
 	all := map[string][]float64{}
 	for _, r := range c.Rows {
 		for unit, m := range r.Metrics {
@@ -74,7 +74,7 @@ func standing(r experiment.Row) float64 {
 		return -1
 	case r.Comparison == nil:
 		return 1
-	case !finite(r.Comparison.Ratio):
+	case !finite(r.Comparison.Ratio) || r.Comparison.Verdict == experiment.NoResult:
 		return 0
 	}
 	return r.Comparison.Ratio
@@ -85,6 +85,9 @@ func (p *page) row(r experiment.Row, c experiment.CaseStats, main []column) row 
 		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
 	if x := r.Comparison; x != nil {
 		line.Ratio, line.Value = ratio(x.Ratio), standing(r)
+		if x.Verdict == experiment.NoResult {
+			line.Ratio = none
+		}
 		line.Verdict, line.Tone = verdict(*x), tone(x.Verdict)
 		if line.Control {
 			line.Verdict, line.Tone = "noise control", "control"
@@ -168,7 +171,7 @@ func heat(c experiment.CaseStats, variants []variantName) []heatCell {
 			switch {
 			case x == nil && r.Variant == c.Baseline:
 				list[i] = heatCell{Text: "1", Tone: "base", Title: "the baseline", Value: 1}
-			case x == nil || !finite(x.Ratio) || x.Ratio <= 0:
+			case x == nil || !finite(x.Ratio) || x.Ratio <= 0 || x.Verdict == experiment.NoResult:
 			default:
 				list[i] = heatCell{Text: ratio(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
 					Title: v.Name + ": " + verdict(*x) + ", " + interval(*x), Level: level(x)}

@@ -27,7 +27,7 @@ func judge(run experiment.Run, stats experiment.Stats) confidence {
 	for _, component := range stats.Components {
 		for _, c := range component.Cases {
 			cases = append(cases, c)
-			if finite(c.NoiseFloor) {
+			if known(c.NoiseFloor) {
 				worst = max(worst, c.NoiseFloor)
 			}
 			for _, r := range c.Rows {
@@ -54,7 +54,7 @@ func judge(run experiment.Run, stats experiment.Stats) confidence {
 		fmt.Sprintf("%d of %s differ by more than noise", different, plural(compared, "comparison")),
 		plural(fewest, "sample") + " or more behind each",
 	}}
-	if finite(floor) {
+	if known(floor) {
 		c.Reasons = append(c.Reasons, fmt.Sprintf("noise floor %s in the median case, %s in the worst", percent(floor), percent(worst)))
 	}
 	if open > 0 {
@@ -63,7 +63,7 @@ func judge(run experiment.Run, stats experiment.Stats) confidence {
 	ordered := run.Stopped == "precision" || run.Stopped == "rounds" || run.Stopped == "budget"
 	c.Reasons = append(c.Reasons, stopped(run))
 	switch {
-	case !ordered || !finite(floor) || floor > noisyFloor || float64(open) > manyOpen*float64(compared):
+	case !ordered || !known(floor) || floor > noisyFloor || float64(open) > manyOpen*float64(compared):
 		c.Word, c.Meaning = "weak", "Treat the decision as a hint and run it again, longer or on a quieter machine."
 	case floor <= quietFloor && open == 0:
 		c.Word, c.Meaning = "solid", "The verdicts below stand on this machine and load."

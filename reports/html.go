@@ -13,13 +13,20 @@ import (
 var (
 	//go:embed assets/echarts.min.js
 	echarts string
-	//go:embed assets/report.js
-	reportJS string
+	//go:embed assets/page.js
+	pageJS string
+	//go:embed assets/charts.js
+	chartsJS string
+	//go:embed assets/flames.js
+	flamesJS string
 	//go:embed assets/report.css
 	reportCSS string
 	//go:embed assets/report.html.tmpl
 	reportHTML string
 )
+
+// application is the page's own script. The last file starts the others.
+var application = pageJS + chartsJS + flamesJS
 
 var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"join": strings.Join, "plural": plural,
@@ -36,9 +43,9 @@ func renderHTML(p *page) ([]byte, error) {
 		Policy               string
 		CSS                  template.CSS
 		ECharts, Application template.JS
-		Charts               []chart
+		Data                 pageData
 	}{p, p.links, fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'",
-		hash(echarts), hash(reportJS)), template.CSS(reportCSS), template.JS(echarts), template.JS(reportJS), newCharts(p)})
+		hash(echarts), hash(application)), template.CSS(reportCSS), template.JS(echarts), template.JS(application), pageData{newCharts(p), p.Profiles, kindNames()}})
 	return buf.Bytes(), err
 }
 
@@ -46,6 +53,13 @@ func renderHTML(p *page) ([]byte, error) {
 func hash(script string) string {
 	sum := sha256.Sum256([]byte(script))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// pageData is what the page's script draws from.
+type pageData struct {
+	Charts   []chart     `json:"charts"`
+	Profiles *profileSet `json:"profiles"`
+	Kinds    []string    `json:"kinds"`
 }
 
 // A chart is one component's data for the page's script.
@@ -65,7 +79,6 @@ type chartCase struct {
 type chartMark struct {
 	Variant string  `json:"v"`
 	Peer    bool    `json:"peer,omitempty"`
-	Control bool    `json:"control,omitempty"`
 	Ratio   float64 `json:"r"`
 	Low     float64 `json:"lo"`
 	High    float64 `json:"hi"`
@@ -78,18 +91,18 @@ type chartMark struct {
 func newCharts(p *page) []chart {
 	list := []chart{}
 	for _, c := range p.Components {
-		x := chart{ID: c.ID, Title: c.Title, Baseline: p.Baseline, Cases: []chartCase{}}
+		x := chart{ID: c.ID, Title: c.Title, Baseline: c.Baseline, Cases: []chartCase{}}
 		for _, view := range c.Cases {
 			item := chartCase{Name: view.Name, Marks: []chartMark{}}
-			if finite(view.stats.NoiseFloor) {
-				item.Floor = max(view.stats.NoiseFloor, 0)
+			if known(view.stats.NoiseFloor) {
+				item.Floor = view.stats.NoiseFloor
 			}
 			for _, r := range view.stats.Rows {
-				if r.Comparison == nil || !usable(*r.Comparison) {
+				if r.Comparison == nil || r.Control || !usable(*r.Comparison) {
 					continue
 				}
 				v := r.Comparison
-				item.Marks = append(item.Marks, chartMark{r.Name, r.Peer, r.Control, v.Ratio, v.Low, v.High, tone(v.Verdict), verdict(*v)})
+				item.Marks = append(item.Marks, chartMark{r.Name, r.Peer, v.Ratio, v.Low, v.High, tone(v.Verdict), verdict(*v)})
 			}
 			x.Cases = append(x.Cases, item)
 		}

@@ -20,7 +20,7 @@ type page struct {
 	Subtitle    string
 	Decision    string
 	Confidence  confidence
-	Baseline    string // that ratios are taken against, when it is the same everywhere
+	Baseline    string // that ratios are taken against; "the baseline" where components differ
 	Components  []component
 	Axis        axis // shared by all rankings
 	Facts       []fact
@@ -30,7 +30,7 @@ type page struct {
 	Warnings    []experiment.Warning
 	Hidden      int // warnings left out
 	Failures    []experiment.Sample
-	Profiles    profileSet
+	Profiles    *profileSet
 	Notes       []string // what was left out to keep the page small
 
 	links []link
@@ -42,12 +42,14 @@ type fact struct{ Name, Value string }
 // A component is one section.
 type component struct {
 	ID, Name, Title, Decision string
+	Baseline                  string
 	Noise                     string // median noise floor of its cases
 	Band                      span   // the same on the page's axis
 	Ranks                     []rank
 	Variants                  []variantName // columns of the heat map
 	Cases                     []caseView
 	Profiled                  bool
+	Best                      string // the first of the ranking that is ours
 }
 
 type variantName struct {
@@ -138,7 +140,7 @@ func newPage(dir string, run experiment.Run, stats experiment.Stats) *page {
 	}
 	p.Confidence = judge(run, stats)
 	p.Axis = newAxis(stats)
-	p.Baseline = commonBaseline(stats)
+	p.Baseline = commonBaseline(stats.Components)
 	used := map[string]bool{}
 	for i, c := range stats.Components {
 		p.Components = append(p.Components, p.component(c, sectionID(c.Component, i, used)))
@@ -152,9 +154,10 @@ func newPage(dir string, run experiment.Run, stats experiment.Stats) *page {
 	return p
 }
 
-func commonBaseline(stats experiment.Stats) string {
+// commonBaseline names the baseline of all cases, if they have the same one.
+func commonBaseline(components []experiment.ComponentStats) string {
 	name := ""
-	for _, c := range stats.Components {
+	for _, c := range components {
 		for _, x := range c.Cases {
 			if name != "" && name != x.Baseline {
 				return "the baseline"
@@ -183,7 +186,7 @@ func sectionID(name string, i int, used map[string]bool) string {
 var titles = map[string]string{
 	"queue": "Work queue", "storage": "Queue storage", "delay": "Delaying queue", "delaying": "Delaying queue",
 	"delayingqueue": "Delaying queue", "limiter": "Rate limiter", "ratelimiter": "Rate limiter", "ratelimit": "Rate limiter",
-	"ratelimitingqueue": "Rate limiting queue", "fifo": "FIFO", "deltafifo": "DeltaFIFO", "inorderfifo": "In-order FIFO",
+	"ratelimitingqueue": "Rate limiting queue", "priorityqueue": "Priority queue", "fifo": "FIFO", "deltafifo": "DeltaFIFO", "inorderfifo": "In-order FIFO",
 	"realfifo": "In-order FIFO", "indexer": "Indexer", "pipeline": "Whole pipeline", "informer": "Informer", "elector": "Leader election",
 }
 
@@ -197,8 +200,9 @@ func title(component string) string {
 func (p *page) component(c experiment.ComponentStats, id string) component {
 	view := component{ID: id, Name: c.Component, Title: title(c.Component), Decision: c.Decision}
 	floor := medianFloor(c.Cases)
-	view.Noise = percent(floor)
-	if finite(floor) {
+	view.Noise = floorText(floor)
+	view.Baseline = commonBaseline([]experiment.ComponentStats{c})
+	if known(floor) {
 		view.Band = p.Axis.span(1/(1+floor), 1+floor)
 	}
 	baselines := map[string]bool{}
@@ -220,6 +224,9 @@ func (p *page) component(c experiment.ComponentStats, id string) component {
 			if v.Name == r.Variant {
 				line.Summary = v.Summary
 			}
+		}
+		if view.Best == "" && !line.Baseline && !line.Peer {
+			view.Best = line.Name
 		}
 		view.Ranks = append(view.Ranks, line)
 	}
@@ -257,7 +264,7 @@ func variants(c experiment.ComponentStats) []variantName {
 func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []caseView) rank {
 	line := rank{variantName: variantName{Name: r.Variant, Peer: r.Peer, Relaxes: r.Relaxes},
 		Ratio: ratio(r.Ratio), Worst: ratio(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
-	if !finite(r.Ratio) {
+	if !finite(r.Ratio) || r.Cases == 0 {
 		line.Value, line.WorstValue = 0, 0
 	}
 	low, high, best := combined(r.Variant, cases)
@@ -283,6 +290,8 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 		line.Tone, line.Tally = "faster", "faster"+of
 	case r.Slower > 0:
 		line.Tone, line.Tally = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, plural(r.Cases, "case"))
+	case r.Cases == 0:
+		line.Tone, line.Tally = "unknown", "no result"
 	default:
 		line.Tone, line.Tally = "same", "no difference shown"
 	}
@@ -316,7 +325,7 @@ func combined(variant string, cases []experiment.CaseStats) (low, high, best flo
 	return math.Exp(mean - half), math.Exp(mean + half), best
 }
 
-// usable tells whether all of x can be drawn on a logarithmic axis.
+// usable tells whether x has an interval that a logarithmic axis can show.
 func usable(x experiment.Comparison) bool {
 	return finite(x.Ratio) && finite(x.Low) && finite(x.High) && x.Low > 0 && x.Ratio > 0 && x.High >= x.Low
 }
@@ -324,11 +333,21 @@ func usable(x experiment.Comparison) bool {
 func medianFloor(cases []experiment.CaseStats) float64 {
 	var floors []float64
 	for _, c := range cases {
-		if finite(c.NoiseFloor) && c.NoiseFloor >= 0 {
+		if known(c.NoiseFloor) {
 			floors = append(floors, c.NoiseFloor)
 		}
 	}
 	return median(floors)
+}
+
+// known is false for the floor of a case whose control left no ratio.
+func known(floor float64) bool { return finite(floor) && floor >= 0 && floor < 1e3 }
+
+func floorText(floor float64) string {
+	if !known(floor) {
+		return "unknown"
+	}
+	return percent(floor)
 }
 
 func median(values []float64) float64 {

@@ -49,6 +49,9 @@ func Write(dir string, run experiment.Run, stats experiment.Stats) error {
 	p := newPage(dir, run, stats)
 	p.links = existing(root, resultFiles)
 	p.Profiles = profiles
+	for _, graph := range profiles.Graphs {
+		p.Components[graph.Component].Profiled = true
+	}
 
 	html, err := renderHTML(p)
 	if err != nil {

@@ -1,0 +1,103 @@
+// ---- Charts: one forest plot a component, drawn by Apache ECharts.
+const rowHeight = 18;
+const log2 = Math.log2, times = r => r >= 99.5 ? r.toFixed(0) + "×" : r >= 9.95 ? r.toFixed(1) + "×" : r >= 0.0995 ? r.toFixed(2) + "×" : r.toPrecision(2) + "×";
+
+// rowsOf lists the chart's lines from the top: a heading per case, then its marks.
+function rowsOf(chart) {
+  const rows = [], bands = [], marks = [];
+  for (const c of chart.cases) {
+    const heading = rows.length;
+    rows.push({ heading: c.name });
+    for (const m of c.marks) {
+      marks.push({ ...m, row: rows.length, case: c.name });
+      rows.push({ label: m.v, peer: m.peer });
+    }
+    if (c.marks.length && c.floor > 0) bands.push({ from: heading, to: rows.length - 1, floor: c.floor });
+  }
+  return { rows, bands, marks };
+}
+
+function chartOption(chart, width) {
+  const { rows, bands, marks } = rowsOf(chart);
+  const narrow = width < 620;
+  const left = narrow ? 104 : 168, right = narrow ? 52 : 64;
+  const ink = colour("--ink"), muted = colour("--muted"), line = colour("--line"), panel = colour("--panel"), band = colour("--band");
+  const tones = { faster: colour("--faster"), slower: colour("--slower"), same: colour("--same"), unknown: colour("--same") };
+  const low = Math.max(-4, Math.min(-1, ...marks.map(m => Math.floor(log2(m.lo)))));
+  const high = Math.min(6, Math.max(1, ...marks.map(m => Math.ceil(log2(m.hi)))));
+  const bounds = [2 ** low, 2 ** high], inside = r => Math.min(Math.max(r, bounds[0]), bounds[1]);
+  const font = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif", mono = "ui-monospace,Menlo,Consolas,'Liberation Mono',monospace";
+  const custom = (name, list, renderItem, extra) => ({ name, type: "custom", renderItem, data: list, animation: false, silent: true, ...extra });
+
+  return {
+    animation: false, backgroundColor: "transparent", textStyle: { fontFamily: font, color: ink },
+    aria: { enabled: false }, // the container says it, and the tables hold the figures
+    grid: { left, right, top: 6, bottom: 26 },
+    tooltip: {
+      trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 13 },
+      formatter: p => {
+        const m = marks[p.dataIndex], safe = echarts.format.encodeHTML;
+        return `<b>${safe(m.v)}</b> ${safe(m.verdict)}<br>${times(m.r)} (${times(m.lo)} to ${times(m.hi)})<br><small>${safe(m.case)}</small>`;
+      },
+    },
+    xAxis: { type: "log", logBase: 2, min: bounds[0], max: bounds[1], axisLabel: { color: muted, formatter: v => `${Number(v.toPrecision(3))}×`, hideOverlap: true }, axisLine: { show: false }, axisTick: { show: false }, splitLine: { lineStyle: { color: line } } },
+    yAxis: { type: "category", inverse: true, data: rows.map((_, i) => i), axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false } },
+    series: [
+      custom("noise", bands.map(b => [1, b.from]), (params, api) => {
+        const b = bands[params.dataIndex];
+        const [x0, y0] = api.coord([inside(1 / (1 + b.floor)), b.from]), [x1, y1] = api.coord([inside(1 + b.floor), b.to]);
+        return { type: "rect", shape: { x: x0, y: y0 + rowHeight / 2, width: x1 - x0, height: y1 - y0 }, style: { fill: band } };
+      }, { z: 1 }),
+      custom("baseline", [[1, 0]], (params, api) => {
+        const x = api.coord([1, 0])[0], area = params.coordSys;
+        return { type: "line", shape: { x1: x, x2: x, y1: area.y, y2: area.y + area.height }, style: { stroke: muted, lineWidth: 1 } };
+      }, { z: 2 }),
+      custom("names", rows.map((_, i) => [1, i]), (params, api) => {
+        const row = rows[params.dataIndex], y = api.coord([1, params.dataIndex])[1], area = params.coordSys;
+        const style = row.heading !== undefined
+          ? { x: 10, y: y + 1, text: row.heading, font: `600 12px ${mono}`, fill: ink, verticalAlign: "middle", width: area.x + area.width - 12, overflow: "truncate", ellipsis: "…", backgroundColor: panel, padding: [0, 6, 0, 0] }
+          : { x: area.x - 10, y, text: row.label, font: `12px ${font}`, fill: row.peer ? muted : ink, align: "right", verticalAlign: "middle", width: area.x - 20, overflow: "truncate", ellipsis: "…" };
+        return { type: "text", style };
+      }, { z: 3 }),
+      custom("marks", marks.map(m => [m.r, m.row]), (params, api) => {
+        const m = marks[params.dataIndex], at = r => api.coord([inside(r), m.row]);
+        const [x0, y] = at(m.lo), x1 = at(m.hi)[0], x = at(m.r)[0], stroke = tones[m.tone], area = params.coordSys;
+        const mark = m.peer ? { fill: panel, stroke, lineWidth: 2 } : { fill: stroke };
+        return { type: "group", children: [
+          { type: "rect", shape: { x: area.x, y: y - rowHeight / 2, width: area.width, height: rowHeight }, style: { fill: "transparent" } },
+          { type: "line", shape: { x1: x0, x2: x1, y1: y, y2: y }, style: { stroke, lineWidth: 2 } },
+          { type: "line", shape: { x1: x0, x2: x0, y1: y - 3, y2: y + 3 }, style: { stroke, lineWidth: 1.5 } },
+          { type: "line", shape: { x1, x2: x1, y1: y - 3, y2: y + 3 }, style: { stroke, lineWidth: 1.5 } },
+          { type: "circle", shape: { cx: x, cy: y, r: m.peer ? 3.5 : 4 }, style: mark },
+          { type: "text", silent: true, style: { x: area.x + area.width + right - 8, y, text: times(m.r), font: `12px ${font}`, fill: m.tone === "same" ? muted : stroke, align: "right", verticalAlign: "middle" } },
+        ] };
+      }, { z: 4, silent: false }),
+    ],
+  };
+}
+
+function drawCharts(width) {
+  for (const chart of data.charts) {
+    const box = document.getElementById(chart.id + "-chart");
+    if (!box) continue;
+    const height = rowsOf(chart).rows.length * rowHeight + 32;
+    box.style.height = height + "px";
+    const drawn = echarts.getInstanceByDom(box) || echarts.init(box, null, { renderer: "svg" });
+    drawn.resize({ width: width || "auto", height });
+    drawn.setOption(chartOption(chart, width || box.clientWidth), { notMerge: true });
+  }
+}
+
+function followWidth() {
+  const widths = new Map();
+  const observer = new ResizeObserver(entries => {
+    let changed = false;
+    for (const e of entries) {
+      const width = Math.round(e.contentRect.width);
+      changed ||= widths.get(e.target) !== width;
+      widths.set(e.target, width);
+    }
+    if (changed) requestAnimationFrame(() => drawCharts());
+  });
+  document.querySelectorAll(".chart").forEach(c => { widths.set(c, Math.round(c.clientWidth)); observer.observe(c); });
+}

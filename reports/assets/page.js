@@ -1,0 +1,134 @@
+"use strict";
+// The page works without this script: it adds sorting, copying, the colour
+// switch, charts and flame graphs. Names from the result are only ever set as
+// text, never as markup.
+const data = JSON.parse(document.getElementById("data").textContent);
+const status = text => { document.getElementById("status").textContent = text; };
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// element makes <tag class="…">text</tag>.
+function element(tag, className, text) {
+  const e = document.createElement(tag);
+  if (className) e.className = className;
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+
+// ---- Colours: the system's until the reader chooses.
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const remembered = { get() { try { return localStorage.getItem("theme"); } catch { return null; } },
+  set(v) { try { localStorage.setItem("theme", v); } catch { /* private mode: not remembered */ } } };
+const isDark = () => (document.documentElement.dataset.theme || (prefersDark.matches ? "dark" : "light")) === "dark";
+function showTheme() {
+  const button = document.getElementById("theme");
+  button.textContent = isDark() ? "Light colours" : "Dark colours";
+  drawCharts();
+}
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+// ---- Tables: sort by a column, copy as a table and as Markdown.
+function sortTable(table, column, kind, descending) {
+  const body = table.tBodies[0];
+  const key = row => {
+    const cell = row.cells[column];
+    const v = cell.dataset.v ?? cell.textContent.trim();
+    return kind === "number" ? Number(v) : v;
+  };
+  const compare = kind === "number" ? (a, b) => a - b : (a, b) => a.localeCompare(b, "en", { numeric: true });
+  const rows = [...body.rows].map(row => [key(row), row]);
+  rows.sort((a, b) => (descending ? -1 : 1) * compare(a[0], b[0]));
+  body.append(...rows.map(r => r[1]));
+}
+
+function makeSortable(table) {
+  [...table.tHead.rows[0].cells].forEach((th, column) => {
+    if (!th.dataset.sort) return;
+    const button = element("button", "", th.textContent);
+    button.type = "button";
+    th.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const first = th.dataset.sort === "number" && table.classList.contains("data") ? "descending" : "ascending";
+      const now = th.getAttribute("aria-sort");
+      const next = !now ? first : now === "descending" ? "ascending" : "descending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      th.setAttribute("aria-sort", next);
+      sortTable(table, column, th.dataset.sort, next === "descending");
+      status(`Sorted by ${button.textContent}, ${next}.`);
+    });
+  });
+}
+
+function markdownOf(table) {
+  const line = cells => "| " + cells.map(c => c.replace(/\s+/g, " ").trim().replace(/\|/g, "\\|")).join(" | ") + " |";
+  const kept = row => [...row.cells].filter(c => c.dataset.nocopy === undefined);
+  const head = kept(table.tHead.rows[0]);
+  return [line(head.map(c => c.textContent)),
+    "|" + head.map(c => c.classList.contains("n") ? "--:" : "---").join("|") + "|",
+    ...[...table.tBodies[0].rows].map(r => line(kept(r).map(c => c.textContent)))].join("\n") + "\n";
+}
+
+function plainTable(table) {
+  const copy = element("table");
+  for (const row of table.rows) {
+    const tr = copy.insertRow();
+    for (const cell of row.cells) if (cell.dataset.nocopy === undefined) tr.append(element(cell.tagName.toLowerCase(), "", cell.textContent.trim()));
+  }
+  return copy.outerHTML;
+}
+
+function makeCopyable(table) {
+  const tools = element("p", "tools"), button = element("button", "quiet", "Copy table");
+  button.type = "button";
+  button.addEventListener("click", async () => {
+    const listener = event => {
+      event.clipboardData.setData("text/plain", markdownOf(table));
+      event.clipboardData.setData("text/html", plainTable(table));
+      event.preventDefault();
+    };
+    document.addEventListener("copy", listener);
+    const done = document.execCommand("copy");
+    document.removeEventListener("copy", listener);
+    button.textContent = done ? "Copied" : "Copying is not allowed here";
+    status(done ? "Table copied, as Markdown and as a table." : "The browser did not allow copying.");
+    setTimeout(() => { button.textContent = "Copy table"; }, 1500);
+  });
+  tools.append(button);
+  (table.closest(".scroll") || table).after(tools);
+}
+
+function addTableTools(root) {
+  for (const table of root.querySelectorAll("table.data")) {
+    makeSortable(table);
+    if (table.dataset.copy !== undefined) makeCopyable(table);
+  }
+}
+
+// ---- Links into a folded case unfold it.
+function unfoldTarget() {
+  let target = null;
+  try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
+  if (target instanceof HTMLDetailsElement) {
+    target.open = true;
+    target.scrollIntoView();
+    target.firstElementChild.focus({ preventScroll: true });
+  }
+}
+
+// ---- Printing: light colours, everything unfolded, charts as wide as paper.
+let beforePrint = null;
+addEventListener("beforeprint", () => {
+  beforePrint = { theme: document.documentElement.dataset.theme, open: [...document.querySelectorAll("details:not([open])")] };
+  beforePrint.open.forEach(d => { d.open = true; });
+  setTheme("light");
+  drawCharts(680);
+});
+addEventListener("afterprint", () => {
+  if (!beforePrint) return;
+  beforePrint.open.forEach(d => { d.open = false; });
+  setTheme(beforePrint.theme);
+  beforePrint = null;
+  drawCharts();
+});

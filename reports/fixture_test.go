@@ -1,0 +1,230 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/require"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+// A plan for a made-up component: how much faster than the baseline each
+// variant is on average.
+type made struct {
+	name     string
+	variants []madeVariant
+	cases    []string
+}
+
+type madeVariant struct {
+	name    string
+	speed   float64
+	peer    bool
+	relaxes []string
+}
+
+var madeUp = []made{
+	{"queue", []madeVariant{{"client-go", 1, true, nil}, {"sharded", 3.1, false, []string{"fifo-order"}}, {"ring", 1.9, false, nil},
+		{"slice", 0.97, false, nil}, {"controller-runtime", 0.41, true, nil}},
+		[]string{"op=cycle/keys=unique/n=10k", "op=duplicates/keys=unique/n=10k", "op=cycle/keys=hot/n=10k", "op=flow/producers=1/workers=1",
+			"op=flow/producers=4/workers=16", "op=backlog/n=100k"}},
+	{"delaying-queue", []madeVariant{{"client-go", 1, true, nil}, {"heap4", 1.35, false, nil}, {"heap", 1.04, false, nil}, {"controller-runtime", 0.6, true, nil}},
+		[]string{"op=schedule/n=10k", "op=reschedule/n=10k", "op=pop/n=10k", "op=pop/n=1M"}},
+	{"delta-fifo", []madeVariant{{"client-go", 1, true, nil}, {"ring", 1.22, false, nil}, {"slice", 0.88, false, nil}},
+		[]string{"op=update/ratio=10", "op=replace/n=100k", "op=resync/n=100k"}},
+	{"indexer", []madeVariant{{"client-go", 1, true, nil}, {"sharded", 4.6, false, []string{"point-in-time-list"}}, {"locked", 1.02, false, nil}},
+		[]string{"op=update/indices=0/n=10k", "op=update/indices=4/n=100k", "op=get/n=100k", "op=list/n=100k", "op=write/readers=0", "op=write/readers=10", "op=write/readers=40"}},
+}
+
+// fixture is a run as an experiment leaves it: noisy samples, an A/A control,
+// a failed sample, warnings, and profiles of the first case of each component.
+func fixture(seed uint64) (experiment.Run, experiment.Stats) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	began := time.Date(2026, 11, 20, 20, 15, 0, 0, time.UTC)
+	run := experiment.Run{
+		Schema: experiment.SchemaVersion, Started: began, Finished: began.Add(118 * time.Second), Stopped: "budget",
+		Command: []string{"benchrun", "run", "--profile", "quick", "--seed", "42"},
+		Plan: experiment.Plan{Profile: "quick", Seed: 42, Budget: 2 * time.Minute, Precision: 0.05, Confidence: 0.95,
+			MinRounds: 6, MaxRounds: 20, SampleTime: 50 * time.Millisecond, Timeout: 10 * time.Second},
+		Environment: experiment.Environment{Go: "go1.26.0", OS: "linux", Arch: "amd64", CPU: "AMD EPYC 7B13", Cores: 2, GOMAXPROCS: 2,
+			Memory: 8 << 30, Kernel: "6.8.0"},
+		Versions: map[string]string{"k8s.io/client-go": "v0.37.2", "sigs.k8s.io/controller-runtime": "v0.25.2"},
+	}
+	stats := experiment.Stats{Schema: experiment.SchemaVersion,
+		Decision: "Use queue=ring, delaying-queue=heap4, delta-fifo=ring: full drop-ins, 1.22× to 1.90× faster than what they replace. Keep what you have for indexer (client-go): nothing better was shown."}
+	for _, m := range madeUp {
+		component := experiment.ComponentStats{Component: m.name, Decision: fmt.Sprintf("Use %s: a full drop-in, faster than client-go over %d cases.", m.variants[min(2, len(m.variants)-1)].name, len(m.cases))}
+		ranks := map[string]*experiment.Rank{}
+		logs := map[string]float64{}
+		for _, v := range m.variants {
+			ranks[v.name] = &experiment.Rank{Variant: v.name, Peer: v.peer, Relaxes: v.relaxes, Worst: math.Inf(1), Cases: len(m.cases)}
+		}
+		for _, name := range m.cases {
+			c := madeCase(random, m, name)
+			for _, r := range c.Rows {
+				if r.Control {
+					continue
+				}
+				ratio := 1.0
+				if r.Comparison != nil {
+					ratio = r.Comparison.Ratio
+					switch r.Comparison.Verdict {
+					case experiment.Faster:
+						ranks[r.Variant].Faster++
+					case experiment.Slower:
+						ranks[r.Variant].Slower++
+					}
+				}
+				logs[r.Variant] += math.Log(ratio)
+				ranks[r.Variant].Worst = min(ranks[r.Variant].Worst, ratio)
+			}
+			component.Cases = append(component.Cases, c)
+			for round := 1; round <= 12; round++ {
+				for _, r := range c.Rows {
+					run.Schedule = append(run.Schedule, experiment.Sample{Round: round, Case: m.name + "/" + name, Arm: r.Name, Took: 60 * time.Millisecond})
+				}
+			}
+		}
+		for _, v := range m.variants {
+			ranks[v.name].Ratio = math.Exp(logs[v.name] / float64(len(m.cases)))
+			component.Ranking = append(component.Ranking, *ranks[v.name])
+		}
+		sortRanks(component.Ranking)
+		stats.Components = append(stats.Components, component)
+	}
+	run.Schedule[7].Failure = "timed out after 10s"
+	stats.Warnings = []experiment.Warning{
+		{Scope: "run", Text: "the machine was busy: load average 3.1 on 2 cores"},
+		{Scope: "queue/op=backlog/n=100k/ring", Text: "differs from client-go by 4.1 %, less than this run's noise allows to claim (floor 5.2 %): more rounds or a quieter machine would tell"},
+	}
+	return run, stats
+}
+
+func sortRanks(ranks []experiment.Rank) {
+	for i := range ranks {
+		for j := i; j > 0 && ranks[j].Ratio > ranks[j-1].Ratio; j-- {
+			ranks[j], ranks[j-1] = ranks[j-1], ranks[j]
+		}
+	}
+}
+
+func madeCase(random *rand.Rand, m made, name string) experiment.CaseStats {
+	floor := 0.02 + 0.06*random.Float64()
+	c := experiment.CaseStats{Name: name, Summary: "What a controller does all day, on " + name + ".", Unit: "cpu-sec/op", Baseline: "client-go", NoiseFloor: floor}
+	base := 80e-9 * math.Exp(4*random.Float64())
+	add := func(arm experiment.Arm, speed float64) {
+		row := experiment.Row{Arm: arm, Samples: 12, Metrics: map[string]experiment.Summary{
+			"cpu-sec/op":  summary(random, base/speed, 0.04),
+			"sec/op":      summary(random, base/speed*0.8, 0.05),
+			"B/op":        summary(random, math.Round(96/speed), 0),
+			"allocs/op":   summary(random, math.Round(3/speed), 0),
+			"live-B/item": summary(random, 180/math.Sqrt(speed), 0.01),
+		}}
+		if name == "op=flow/producers=4/workers=16" {
+			row.Metrics["mutex-wait-sec/op"] = summary(random, base/speed*3, 0.2)
+		}
+		if arm.Name != c.Baseline {
+			half := 0.01 + 0.05*random.Float64()
+			x := &experiment.Comparison{Ratio: speed, Low: speed / (1 + half), High: speed * (1 + half), P: 0.0002, PAdjusted: 0.004, Verdict: experiment.Same}
+			switch {
+			case arm.Control:
+			case x.Low > 1+floor:
+				x.Verdict = experiment.Faster
+			case x.High < 1/(1+floor):
+				x.Verdict = experiment.Slower
+			}
+			row.Comparison = x
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	for _, v := range m.variants {
+		speed := v.speed
+		if v.name != "client-go" {
+			speed *= math.Exp(0.25 * random.NormFloat64())
+		}
+		add(experiment.Arm{Name: v.name, Variant: v.name, Peer: v.peer, Relaxes: v.relaxes, Summary: "how " + v.name + " works and what it costs"}, speed)
+	}
+	add(experiment.Arm{Name: "client-go-again", Variant: "client-go", Peer: true, Control: true}, 1+floor*(random.Float64()-0.5))
+	return c
+}
+
+func summary(random *rand.Rand, center, spread float64) experiment.Summary {
+	s := experiment.Summary{Center: center, Low: center * (1 - spread), High: center * (1 + spread)}
+	for range 12 {
+		s.Values = append(s.Values, center*math.Exp(spread*random.NormFloat64()))
+	}
+	return s
+}
+
+// resultDir is a directory as an experiment leaves it, profiles included.
+func resultDir(t testing.TB, stats experiment.Stats) string {
+	dir := t.TempDir()
+	for _, name := range []string{"raw.txt", "run.json", "stats.json"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}\n"), 0o644))
+	}
+	for _, component := range stats.Components {
+		c := component.Cases[0]
+		for i, row := range c.Rows {
+			if row.Control {
+				continue
+			}
+			at := filepath.Join(dir, experiment.ProfileDir(experiment.PlannedCase{Component: component.Component, Name: c.Name}, row.Variant))
+			require.NoError(t, os.MkdirAll(at, 0o755))
+			f, err := os.Create(filepath.Join(at, "cpu.pb.gz"))
+			require.NoError(t, err)
+			require.NoError(t, madeProfile(uint64(i), row.Variant).Write(f))
+			require.NoError(t, f.Close())
+		}
+	}
+	return dir
+}
+
+// madeProfile is a CPU profile of a queue's benchmark.
+func madeProfile(seed uint64, variant string) *profile.Profile {
+	random := rand.New(rand.NewPCG(seed, 1))
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 10_000_000, TimeNanos: 1, DurationNanos: 1e9,
+	}
+	locations := map[string]*profile.Location{}
+	at := func(name string) *profile.Location {
+		if l, ok := locations[name]; ok {
+			return l
+		}
+		f := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, SystemName: name, Filename: "file.go"}
+		p.Function = append(p.Function, f)
+		l := &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f, Line: 1}}}
+		p.Location = append(p.Location, l)
+		locations[name] = l
+		return l
+	}
+	queue := "k8s.io/client-go/util/workqueue.(*Typed[go.shape.string])."
+	if variant != "client-go" {
+		queue = "github.com/informerbench/informerbench/impl/queue.(*Ring[go.shape.string])."
+	}
+	start := []string{"runtime.goexit", "testing.(*B).runN", "github.com/informerbench/informerbench/bench.measured", "github.com/informerbench/informerbench/bench.cycle"}
+	for _, stack := range [][]string{
+		{queue + "Add"}, {queue + "Add", "internal/runtime/maps.(*Map).PutSlotFastStr"}, {queue + "Add", "internal/runtime/maps.(*Map).PutSlotFastStr", "aeshashbody"},
+		{queue + "Add", "sync.(*Mutex).Lock", "internal/sync.(*Mutex).lockSlow"}, {queue + "Add", "runtime.growslice", "runtime.mallocgc"},
+		{queue + "Get"}, {queue + "Get", "sync.(*Cond).Wait", "runtime.gopark"}, {queue + "Get", "internal/runtime/maps.(*Map).Delete"},
+		{queue + "Done"}, {queue + "Done", "internal/runtime/maps.(*Map).Delete", "aeshashbody"}, {queue + "Done", "sync.(*Cond).Signal", "runtime.readyWithTime"}, {},
+	} {
+		s := &profile.Sample{Value: []int64{1 + random.Int64N(40), 0}}
+		s.Value[1] = s.Value[0] * p.Period
+		full := append(append([]string{}, start...), stack...)
+		for i := len(full) - 1; i >= 0; i-- {
+			s.Location = append(s.Location, at(full[i]))
+		}
+		p.Sample = append(p.Sample, s)
+	}
+	gc := &profile.Sample{Value: []int64{25, 25 * p.Period}, Location: []*profile.Location{at("runtime.scanobject"), at("runtime.gcDrain"), at("runtime.gcBgMarkWorker"), at("runtime.goexit")}}
+	p.Sample = append(p.Sample, gc)
+	return p
+}

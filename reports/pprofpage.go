@@ -1,0 +1,88 @@
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+)
+
+// driverLock: pprof's driver keeps its configuration in package variables.
+var driverLock sync.Mutex
+
+// pprofPage is pprof's own interactive flame graph of p as one HTML page. Its
+// menus lead to a server that is not there and are hidden.
+func pprofPage(p *profile.Profile) ([]byte, error) {
+	driverLock.Lock()
+	defer driverLock.Unlock()
+	var page []byte
+	err := driver.PProf(&driver.Options{
+		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError)},
+		Fetch:   fetcher{p},
+		Sym:     noSymbols{},
+		UI:      silent{},
+		HTTPServer: func(args *driver.HTTPServerArgs) error {
+			recorder := httptest.NewRecorder()
+			request, err := http.NewRequest(http.MethodGet, "/flamegraph", nil)
+			if err != nil {
+				return err
+			}
+			args.Handlers["/flamegraph"].ServeHTTP(recorder, request)
+			if recorder.Code != http.StatusOK {
+				return errors.New("pprof: " + recorder.Body.String())
+			}
+			page = recorder.Body.Bytes()
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	const hide = `<style>.header .menu-item,#action-menu hr,#action-menu a{display:none!important}</style></head>`
+	return bytes.Replace(page, []byte("</head>"), []byte(hide), 1), nil
+}
+
+// flags gives pprof's driver its command line: an address that is never
+// listened on, and a profile that fetcher has in memory.
+type flags struct{ *flag.FlagSet }
+
+func (f *flags) StringList(name, value, usage string) *[]*string {
+	return &[]*string{f.String(name, value, usage)}
+}
+func (f *flags) ExtraUsage() string     { return "" }
+func (f *flags) AddExtraUsage(_ string) {}
+
+func (f *flags) Parse(func()) []string {
+	f.SetOutput(io.Discard)
+	if err := f.FlagSet.Parse([]string{"-http=localhost:1", "-no_browser", "-symbolize=none", "profile"}); err != nil {
+		return nil
+	}
+	return f.Args()
+}
+
+type fetcher struct{ p *profile.Profile }
+
+func (f fetcher) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+	return f.p.Copy(), "", nil
+}
+
+// noSymbols: Go's profiles come with their symbols.
+type noSymbols struct{}
+
+func (noSymbols) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
+
+type silent struct{}
+
+func (silent) ReadLine(string) (string, error)              { return "", io.EOF }
+func (silent) Print(...any)                                 {}
+func (silent) PrintErr(...any)                              {}
+func (silent) IsTerminal() bool                             { return false }
+func (silent) WantBrowser() bool                            { return false }
+func (silent) SetAutoComplete(complete func(string) string) {}
