@@ -63,24 +63,3 @@ type Mix struct {
 	Update float64 `yaml:"update"`
 	Delete float64 `yaml:"delete"`
 }
-
-// ReadSpec reads a spec from a YAML file.
-func ReadSpec(path string) (*Spec, error) { return nil, nil }
-
-// ParseSpec decodes a spec; name is the file's name in errors.
-func ParseSpec(name string, data []byte) (*Spec, error) { return nil, nil }
-
-// Preset returns the embedded spec of that name.
-func Preset(name string) (*Spec, error) { return nil, nil }
-
-// Presets returns the names of the embedded specs, sorted.
-func Presets() []string { return nil }
-
-// Open returns the preset of that name or, failing that, reads the file.
-func Open(nameOrPath string) (*Spec, error) { return nil, nil }
-
-// Stream yields the initial population as added events at time 0, then the load.
-func (s *Spec) Stream() Stream { return nil }
-
-// ListWatch returns what an informer's first list finds and the events that follow it.
-func (s *Spec) ListWatch() ([]Object, Stream, error) { return nil, nil, nil }

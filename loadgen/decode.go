@@ -1,0 +1,207 @@
+package loadgen
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ReadSpec reads a spec from a YAML file.
+func ReadSpec(path string) (*Spec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSpec(path, data)
+}
+
+// ParseSpec decodes a spec strictly: an unknown, misspelt, mistyped or
+// out-of-range field is an error of one line, "name:line: field: what was
+// found, what was expected".
+func ParseSpec(name string, data []byte) (*Spec, error) {
+	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	var document, second yaml.Node
+	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
+		return nil, syntaxError(name, err)
+	}
+	if err := decoder.Decode(&second); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second document, expected one workload a file", name, second.Line)
+	}
+	spec := &Spec{Objects: Objects{ManagedFields: true}}
+	lines := map[string]int{}
+	err := decodeNode(reflect.ValueOf(spec).Elem(), document.Content[0], "", lines)
+	if err == nil {
+		err = spec.validate()
+	}
+	if err == nil {
+		return spec, nil
+	}
+	at, ok := err.(*fieldError)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	line := at.line
+	if line == 0 { // found by validate, which knows paths only
+		line = lines[enclosing(at.path, lines)]
+	}
+	if at.path == "" {
+		return nil, fmt.Errorf("%s:%d: %s", name, line, at.problem)
+	}
+	return nil, fmt.Errorf("%s:%d: %s: %s", name, line, at.path, at.problem)
+}
+
+// A fieldError names the field of a spec that is wrong, and its line where known.
+type fieldError struct {
+	path    string
+	line    int
+	problem string
+}
+
+func (e *fieldError) Error() string { return e.path + ": " + e.problem }
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+func syntaxError(name string, err error) error {
+	if err == nil || err.Error() == "EOF" {
+		return fmt.Errorf("%s:1: the file is empty, expected a workload", name)
+	}
+	message, line := err.Error(), "1"
+	if found := yamlLine.FindStringSubmatch(message); found != nil {
+		message = message[len(found[0]):]
+		if found[1] != "" {
+			line = found[1]
+		}
+	}
+	return fmt.Errorf("%s:%s: invalid YAML: %s", name, line, strings.ReplaceAll(message, "\n", " "))
+}
+
+// enclosing returns the longest prefix of path that the file contains.
+func enclosing(path string, lines map[string]int) string {
+	for path != "" && lines[path] == 0 {
+		path = path[:max(0, strings.LastIndexByte(path, '.'))]
+	}
+	return path
+}
+
+// decodeNode stores node in value, a struct or one of the scalar types that
+// specs use, and notes the line of each field.
+func decodeNode(value reflect.Value, node *yaml.Node, path string, lines map[string]int) error {
+	lines[path] = node.Line
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	fail := func(expected string) error {
+		return &fieldError{path, lines[path], "found " + describe(node) + ", expected " + expected}
+	}
+	if value.Kind() == reflect.Struct {
+		if node.Kind != yaml.MappingNode {
+			return fail("fields: " + strings.Join(fieldNames(value.Type()), ", "))
+		}
+		return decodeFields(value, node, path, lines)
+	}
+	if node.Kind != yaml.ScalarNode {
+		return fail(typeName(value))
+	}
+	switch tag := node.ShortTag(); {
+	case value.Type() == reflect.TypeFor[time.Duration]():
+		d, err := time.ParseDuration(node.Value)
+		if err != nil {
+			return fail(typeName(value))
+		}
+		value.SetInt(int64(d))
+	case value.Kind() == reflect.String && tag == "!!str":
+		value.SetString(strings.TrimSpace(node.Value))
+	case value.Kind() == reflect.Bool && tag == "!!bool", value.CanInt() && tag == "!!int", value.CanUint() && tag == "!!int":
+		if node.Decode(value.Addr().Interface()) != nil {
+			return fail(typeName(value))
+		}
+	case value.CanFloat() && (tag == "!!float" || tag == "!!int"):
+		var f float64
+		if node.Decode(&f) != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return fail(typeName(value))
+		}
+		value.SetFloat(f)
+	default:
+		return fail(typeName(value))
+	}
+	return nil
+}
+
+func decodeFields(value reflect.Value, node *yaml.Node, path string, lines map[string]int) error {
+	names := fieldNames(value.Type())
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		name := key.Value
+		field := strings.TrimPrefix(path+"."+name, ".")
+		index := slices.Index(names, name)
+		if key.Kind != yaml.ScalarNode || index < 0 {
+			return &fieldError{path, key.Line, "unknown field " + describe(key) + ", expected " + choice(names)}
+		}
+		if lines[field] != 0 {
+			return &fieldError{field, key.Line, fmt.Sprintf("given twice, first on line %d", lines[field])}
+		}
+		if err := decodeNode(value.Field(index), node.Content[i+1], field, lines); err != nil {
+			return err
+		}
+		lines[field] = key.Line
+	}
+	return nil
+}
+
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		names = append(names, t.Field(i).Tag.Get("yaml"))
+	}
+	return names
+}
+
+func typeName(value reflect.Value) string {
+	switch {
+	case value.Type() == reflect.TypeFor[time.Duration]():
+		return "a duration such as 90s or 5m"
+	case value.Kind() == reflect.String:
+		return "text"
+	case value.Kind() == reflect.Bool:
+		return "true or false"
+	case value.CanUint():
+		return "a whole number from 0 to 18446744073709551615"
+	case value.CanInt():
+		return "a whole number"
+	}
+	return "a number"
+}
+
+func describe(node *yaml.Node) string {
+	switch {
+	case node.Kind == yaml.MappingNode:
+		return "fields"
+	case node.Kind == yaml.SequenceNode:
+		return "a list"
+	case node.ShortTag() == "!!null":
+		return "nothing"
+	case node.ShortTag() == "!!str":
+		if len(node.Value) > 40 {
+			return strconv.Quote(node.Value[:40]) + "…"
+		}
+		return strconv.Quote(node.Value)
+	}
+	return strings.ReplaceAll(node.Value, "\n", " ")
+}
+
+// choice joins names as "a, b or c".
+func choice(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

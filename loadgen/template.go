@@ -1,0 +1,218 @@
+package loadgen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// A template is one revision of a deployment: what all its pods share. Pods
+// are modelled on those that a kube-apiserver v1.36 sends: 6.5 KB serialized,
+// 41 % of it managedFields.
+type template struct {
+	replicaSet string
+	image      string
+	namespace  string
+	zones      [zones]map[string]string // labels once a pod is bound to a node of that zone
+	pod        corev1.Pod               // as created, without what is a pod's own
+	created    metav1.FieldsV1          // managedFields of the replica set controller
+}
+
+const zones = 3
+
+// suffixAlphabet is what the API server builds generated names from: no vowels
+// and nothing that looks like one.
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+
+var components = []string{"api", "worker", "web", "cache", "search", "gateway", "scheduler", "indexer"}
+
+// newTemplate makes the given revision of deployment d.
+func newTemplate(r random, d, revision, namespaces int, created time.Time, managedFields bool) *template {
+	namespace := "team-" + strconv.Itoa(d%namespaces)
+	app := components[d%len(components)] + "-" + strconv.Itoa(d)
+	hash := suffix(r.below(1<<40), 10)
+	t := &template{replicaSet: app + "-" + hash, namespace: namespace}
+	t.image = fmt.Sprintf("registry.example.com/%s/%s:1.%d.0", namespace, app, revision)
+	labels := map[string]string{
+		"app.kubernetes.io/name":    app,
+		"app.kubernetes.io/part-of": namespace,
+		"app.kubernetes.io/version": fmt.Sprintf("1.%d.0", revision),
+		"pod-template-hash":         hash,
+	}
+	for zone := range t.zones {
+		bound := map[string]string{"topology.kubernetes.io/region": "region-1"}
+		for k, v := range labels {
+			bound[k] = v
+		}
+		bound["topology.kubernetes.io/zone"] = "region-1" + string(rune('a'+zone))
+		t.zones[zone] = bound
+	}
+	owner := uid(r)
+	t.pod = corev1.Pod{
+		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: t.replicaSet + "-",
+			Namespace:    namespace,
+			Generation:   1,
+			Labels:       labels,
+			Annotations: map[string]string{
+				"deploy-bot.example.com/restartedAt": created.Format(time.RFC3339),
+				"prometheus.io/port":                 "9090",
+				"prometheus.io/scrape":               "true",
+			},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: t.replicaSet, UID: owner,
+				Controller: new(true), BlockOwnerDeletion: new(true),
+			}},
+		},
+		Spec:   podSpec(namespace, app, t.image, suffix(r.below(1<<40), 5)),
+		Status: corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBurstable},
+	}
+	if managedFields {
+		t.created = metav1.FieldsV1{Raw: []byte(strings.Replace(createdFields, "OWNER", string(owner), 1))}
+	}
+	return t
+}
+
+func podSpec(namespace, app, image, token string) corev1.PodSpec {
+	field := func(path string) *corev1.EnvVarSource {
+		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}
+	}
+	probe := func(path string, period int32) *corev1.Probe {
+		return &corev1.Probe{
+			ProbeHandler:   corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("http"), Scheme: corev1.URISchemeHTTP}},
+			TimeoutSeconds: 1, PeriodSeconds: period, SuccessThreshold: 1, FailureThreshold: 3,
+		}
+	}
+	toleration := func(key string) corev1.Toleration {
+		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))}
+	}
+	token = "kube-api-access-" + token
+	return corev1.PodSpec{
+		Volumes: []corev1.Volume{
+			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: token, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				DefaultMode: new(int32(420)),
+				Sources: []corev1.VolumeProjection{
+					{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: new(int64(3607)), Path: "token"}},
+					{ConfigMap: &corev1.ConfigMapProjection{
+						LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+						Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
+					}},
+					{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
+						{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"}},
+					}}},
+				},
+			}}},
+		},
+		Containers: []corev1.Container{{
+			Name:  "app",
+			Image: image,
+			Ports: []corev1.ContainerPort{
+				{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP},
+				{Name: "metrics", ContainerPort: 9090, Protocol: corev1.ProtocolTCP},
+			},
+			Env: []corev1.EnvVar{
+				{Name: "POD_NAME", ValueFrom: field("metadata.name")},
+				{Name: "POD_IP", ValueFrom: field("status.podIP")},
+				{Name: "LOG_LEVEL", Value: "info"},
+				{Name: "SERVICE_NAME", Value: app},
+			},
+			Resources: corev1.ResourceRequirements{
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: quantity("256Mi")},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: quantity("100m"), corev1.ResourceMemory: quantity("128Mi")},
+			},
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "tmp", MountPath: "/var/cache/app"},
+				{Name: token, ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"},
+			},
+			LivenessProbe:            probe("/livez", 10),
+			ReadinessProbe:           probe("/readyz", 5),
+			TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+			ImagePullPolicy:          corev1.PullIfNotPresent,
+		}},
+		RestartPolicy:                 corev1.RestartPolicyAlways,
+		TerminationGracePeriodSeconds: new(int64(30)),
+		DNSPolicy:                     corev1.DNSClusterFirst,
+		ServiceAccountName:            "default",
+		DeprecatedServiceAccount:      "default",
+		SecurityContext:               &corev1.PodSecurityContext{},
+		SchedulerName:                 corev1.DefaultSchedulerName,
+		Tolerations:                   []corev1.Toleration{toleration(corev1.TaintNodeNotReady), toleration(corev1.TaintNodeUnreachable)},
+		Priority:                      new(int32(0)),
+		EnableServiceLinks:            new(true),
+		PreemptionPolicy:              new(corev1.PreemptLowerPriority),
+	}
+}
+
+// quantity parses a constant. Its text is cached at once: a Quantity caches it
+// on first use, which would be a write to an object that is shared.
+func quantity(s string) resource.Quantity {
+	q := resource.MustParse(s)
+	_ = q.String()
+	return q
+}
+
+// suffix writes the low digits of n in the alphabet of generated names.
+func suffix(n, digits int) string {
+	b := make([]byte, digits)
+	for i := range b {
+		b[i] = suffixAlphabet[n%len(suffixAlphabet)]
+		n /= len(suffixAlphabet)
+	}
+	return string(b)
+}
+
+// uid returns a random (version 4) UUID.
+func uid(r random) types.UID {
+	const hex = "0123456789abcdef"
+	high, low := r.source.Uint64(), r.source.Uint64()
+	high = high&^0xf000 | 0x4000
+	low = low&^(0xc<<60) | 0x8<<60
+	var b [36]byte
+	for i := len(b) - 1; i >= 0; i-- {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			b[i] = '-'
+		case i > 18:
+			b[i] = hex[low&15]
+			low >>= 4
+		default:
+			b[i] = hex[high&15]
+			high >>= 4
+		}
+	}
+	return types.UID(b[:])
+}
+
+// Who owns which field, as the replica set controller and the kubelet leave it.
+const (
+	createdFields = `{"f:metadata":{"f:annotations":{".":{},"f:deploy-bot.example.com/restartedAt":{},"f:prometheus.io/port":{},"f:prometheus.io/scrape":{}},` +
+		`"f:generateName":{},"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{},"f:app.kubernetes.io/version":{},"f:pod-template-hash":{}},` +
+		`"f:ownerReferences":{".":{},"k:{\"uid\":\"OWNER\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},` +
+		`"f:env":{".":{},"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}},"k:{\"name\":\"POD_IP\"}":{".":{},"f:name":{},"f:valueFrom":{".":{},"f:fieldRef":{}}},` +
+		`"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{".":{},"f:fieldRef":{}}},"k:{\"name\":\"SERVICE_NAME\"}":{".":{},"f:name":{},"f:value":{}}},` +
+		`"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},"f:port":{},"f:scheme":{}},` +
+		`"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:name":{},"f:ports":{".":{},` +
+		`"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}},` +
+		`"k:{\"containerPort\":9090,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +
+		`"f:readinessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},"f:port":{},"f:scheme":{}},` +
+		`"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},` +
+		`"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{},` +
+		`"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/var/cache/app\"}":{".":{},"f:mountPath":{},"f:name":{}}}}},` +
+		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},` +
+		`"f:terminationGracePeriodSeconds":{},"f:tolerations":{},"f:volumes":{".":{},"k:{\"name\":\"tmp\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
+
+	statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
+		`"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
+)
