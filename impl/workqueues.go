@@ -1,6 +1,8 @@
 package impl
 
 import (
+	"slices"
+
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
@@ -36,9 +38,16 @@ func Storages[T comparable]() []Variant[NewStorage[T]] {
 func Queues[T comparable]() []Variant[NewQueue[T]] {
 	return []Variant[NewQueue[T]]{
 		{Name: "client-go", Peer: true,
+			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains"},
 			Summary: "one mutex and condition, two sets and a slice: seven map operations an item",
 			New: func(c workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
 				return workqueue.NewTypedWithConfig(c)
+			}},
+		{Name: "controller-runtime", Peer: true,
+			Relaxes: slices.Concat(controllerRuntimeRelaxes, []string{"requeue-place", "injected-clock", "injected-storage"}),
+			Summary: "the priority queue at one priority: B-trees and goroutines between Add and Get",
+			New: func(c workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
+				return controllerRuntime[T](nil, c.Name, c.MetricsProvider)
 			}},
 	}
 }
@@ -51,8 +60,12 @@ func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 		{Name: "heap4", New: delay.NewHeap4[T],
 			Summary: "a 4-ary heap of sixteen-byte nodes beside a key table: no object an item"},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedDelayingQueueWithConfig[T],
+			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
+				"fault:adder-never-waits", "fault:no-retained-delayed-items"},
 			Summary: "a goroutine owns a binary heap of pointers; items arrive over a channel of 1,000"},
 		{Name: "controller-runtime", Peer: true,
+			Relaxes: slices.Concat(controllerRuntimeRelaxes, []string{"requeue-place", "injected-clock", "injected-queue",
+				"delay-clock", "heartbeat", "adder-never-waits", "add-keeps-waiting", "metrics-retries"}),
 			Summary: "the priority queue: waiting items in a B-tree by time, its clock is always the real one",
 			New: func(c workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
 				return controllerRuntime[T](nil, c.Name, c.MetricsProvider)
@@ -80,9 +93,32 @@ func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
 // RateLimitingQueues lists the rate limiting queues.
 func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 	return []Variant[NewRateLimitingQueue[T]]{
+		{Name: "heap", New: ratelimit.NewHeapQueue[T],
+			Summary: "the limiter on top of the heap delaying queue, all plain"},
+		{Name: "heap4", New: ratelimit.NewHeap4Queue[T],
+			Summary: "the limiter on top of the heap4 delaying queue and the compact queue: three tables"},
+		{Name: "fused", New: ratelimit.NewFusedQueue[T],
+			Summary: "queue, delays and the compact limiter's failures in one entry a key behind one lock"},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedRateLimitingQueueWithConfig[T],
+			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
+				"fault:no-retained-delayed-items"},
 			Summary: "limiter, delaying queue and queue stacked: each finds the key again in its own maps"},
+		{Name: "controller-runtime", Peer: true,
+			Summary: "the priority queue, every item of one priority; its clock is always the real one",
+			New: func(l workqueue.TypedRateLimiter[T], c workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
+				return controllerRuntime(l, c.Name, c.MetricsProvider)
+			}},
 	}
+}
+
+// controllerRuntimeRelaxes are the clauses of a work queue that
+// controller-runtime's priority queue gives up: it drops what is queued at
+// shutdown, does not drain, must be shut down once, and counts an item in
+// processing that was added again as queued. Its lists add "requeue-place", which
+// is no clause of a priority queue: such an item keeps the place of that Add.
+var controllerRuntimeRelaxes = []string{
+	"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-waits-processing",
+	"drain-includes-requeued", "shutdown-ends-drain", "panic-unlocks", "fault:shutdown-twice", "fault:concurrent-drains",
 }
 
 // controllerRuntime makes controller-runtime's priority queue, which takes
@@ -98,6 +134,7 @@ func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name strin
 func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
 	return []Variant[NewPriorityQueue[T]]{
 		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],
+			Relaxes: controllerRuntimeRelaxes,
 			Summary: "two B-trees behind a lock, an add buffer and a hand-over channel, five goroutines"},
 	}
 }

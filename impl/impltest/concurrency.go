@@ -24,13 +24,7 @@ func concurrencyClauses() []clause[newQueue] {
 		name:   "linearizable",
 		reason: "every history of concurrent calls can be explained by calls made one after another",
 		run: func(t *trial, new newQueue) {
-			rnd := t.Rand()
-			for round := range 100 {
-				h := record(t, plain(t, new), rnd)
-				if !h.linearizable(t) {
-					t.Fatalf("round %d: no order of these calls explains their results:\n%s", round, h)
-				}
-			}
+			queueModel{trial: t}.expectLinearizable(func() workqueue.TypedInterface[string] { return plain(t, new) })
 		},
 	}}
 }

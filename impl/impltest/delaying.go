@@ -25,8 +25,12 @@ func TestDelayingQueue(t *testing.T, new func(workqueue.TypedDelayingQueueConfig
 	}
 	runClauses(t, slices.Concat(
 		adapt(queueClauses(), queue, "injected-storage"),
-		delayClauses(), delayConfigClauses(), delayRandomClauses(),
+		delayingClauses(),
 	), new, relaxes)
+}
+
+func delayingClauses() []clause[newDelayingQueue] {
+	return slices.Concat(delayClauses(), delayConfigClauses(), delayRandomClauses())
 }
 
 // startDelaying makes a delaying queue that is shut down when the clause ends.

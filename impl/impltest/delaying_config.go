@@ -161,14 +161,14 @@ func compareDelaying(t *trial, new newDelayingQueue, rnd *rand.Rand) {
 	log := callLog{t: t}
 	names := keys("key", 1+rnd.IntN(12))
 	down := rnd.IntN(diffCalls * 2)
-	ordered := !t.relaxed("global-fifo") && !t.relaxed("on-time")
+	ordered := !t.unordered() && !t.relaxed("on-time")
 	for i := range diffCalls {
 		switch op := rnd.IntN(12); {
 		case i == down:
 			log.add("ShutDown")
 			q.ShutDown()
 			want.ShutDown()
-		case op < 2:
+		case op < 2 && !t.relaxed("add-keeps-waiting"):
 			key := names[rnd.IntN(len(names))]
 			log.add("Add(%s)", key)
 			q.Add(key)

@@ -19,7 +19,7 @@ func differentialClauses() []clause[newQueue] {
 		run: func(t *trial, new newQueue) {
 			rnd := t.Rand()
 			for range 20 {
-				if t.relaxed("global-fifo") {
+				if t.unordered() {
 					compareWithSets(t, plain(t, new), rnd)
 				} else {
 					compareWithUpstream(t, new, rnd)

@@ -187,6 +187,19 @@ func orderClauses() []clause[newQueue] {
 			expectEmpty(t, q, "after every item was taken")
 		},
 	}, {
+		name:   "requeue-place",
+		reason: "an item that was added while it was processed takes its place at Done, behind what was queued meanwhile",
+		run: func(t *trial, new newQueue) {
+			q := plain(t, new)
+			q.Add("a")
+			take(t, q)
+			q.Add("a")
+			q.Add("b")
+			synctest.Wait()
+			q.Done("a")
+			assert.Equal(t, []string{"b", "a"}, takeAll(t, q, 2))
+		},
+	}, {
 		name:   "get-blocks",
 		reason: "Get blocks while the queue is empty; workers would spin or end otherwise",
 		run: func(t *trial, new newQueue) {

@@ -101,3 +101,23 @@ func expectDelayedCollected(t *trial, q workqueue.TypedInterface[string], watche
 	expectCollected(t, watched, taken)
 	runtime.KeepAlive(q)
 }
+
+// expectForgotten checks that a limiter keeps no item that was forgotten.
+func expectForgotten(t *trial, l workqueue.TypedRateLimiter[string]) {
+	taken := map[weak.Pointer[byte]]bool{}
+	n := 0
+	watched := watch(t, func(key string) {
+		n++
+		l.When(key)
+		if n%2 == 0 {
+			l.Forget(key)
+		}
+	})
+	for i, w := range watched {
+		if i%2 == 1 {
+			taken[w] = true
+		}
+	}
+	expectCollected(t, watched, taken)
+	runtime.KeepAlive(l)
+}

@@ -48,7 +48,9 @@ func (t *trial) Errorf(format string, args ...any) {
 	defer t.mu.Unlock()
 	// The trace of an assertion is the same few lines of this package each time.
 	failure := errorTrace.ReplaceAllString(fmt.Sprintf(format, args...), "$1")
-	t.failures = append(t.failures, strings.Trim(failure, "\n"))
+	if failure = strings.Trim(failure, "\n"); !slices.Contains(t.failures, failure) {
+		t.failures = append(t.failures, failure)
+	}
 }
 
 var errorTrace = regexp.MustCompile(`(?s)\tError Trace:.*?\n(\s*\tError:)`)
@@ -84,7 +86,7 @@ func (t *trial) Go(f func()) <-chan struct{} {
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				t.Errorf("panic: %v\n%s", p, ownStack())
+				t.Errorf("panic: %v\n%s", p, panicStack())
 			}
 		}()
 		f()
@@ -112,6 +114,9 @@ func (t *trial) Rand() *rand.Rand {
 func (t *trial) relaxed(name string) bool {
 	return slices.Contains(t.relaxes, name) || slices.Contains(t.relaxes, faultPrefix+name)
 }
+
+// unordered tells whether the implementation gives up the order of Get.
+func (t *trial) unordered() bool { return t.relaxed("global-fifo") || t.relaxed("requeue-place") }
 
 // report fails the sub-test with what the trial found.
 func (t *trial) report(sub *testing.T, name, reason string) {
@@ -218,6 +223,19 @@ func otherStacks(word string) []string {
 	}
 	return stacks
 }
+
+// panicStack returns the frames from the panic to the clause, without what
+// differs from one goroutine to another.
+func panicStack() string {
+	stack := ownStack()
+	if _, after, ok := strings.Cut(stack, "\npanic("); ok {
+		stack = "panic(" + after
+	}
+	stack, _, _ = strings.Cut(stack, "\ngithub.com/informerbench/informerbench/impl/impltest.(*trial).Go")
+	return frameArgs.ReplaceAllString(stack, "(...)")
+}
+
+var frameArgs = regexp.MustCompile(`(?m)\([0-9a-fx?, {}.]*\)$`)
 
 func ownStack() string {
 	buf := make([]byte, 16<<10)
