@@ -1,24 +1,91 @@
 package bench
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/impl"
+)
 
 // A Case is one benchmark that every variant of a component runs in the same
 // way, with the same keys from the same seed. Run verifies what the variant
-// did (contents, counts) and fails b when it is wrong, so a fast wrong answer
-// is not a result.
+// did (contents, counts) and fails b when it is wrong.
 type Case struct {
-	Component string   // "queue", "indexer", …: the catalogue's list
-	Name      string   // key=value parts joined by "/": "op=cycle/keys=unique/n=10k"
-	Summary   string   // one line: what the case forces
-	Unit      string   // what the verdict is taken on, a tidied benchmark unit: "cpu-sec/op", "sec/op"
-	Quick     bool     // part of the quick profile
-	Variants  []string // names in the component's catalogue list, in its order
-	Baseline  string   // the variant that ratios are taken against: "client-go"
+	Component string              // "queue", "indexer", …: the catalogue's list
+	Name      string              // key=value parts joined by "/": "op=cycle/keys=unique/n=10k"
+	Summary   string              // one line: what the case forces
+	Unit      string              // what the verdict is taken on, a tidied benchmark unit: "cpu-sec/op", "sec/op"
+	Quick     bool                // part of the quick profile
+	Variants  []string            // names in the component's catalogue list, in its order
+	About     []impl.Variant[any] // what the catalogue says of each of Variants, without its constructor
+	Baseline  string              // the variant that ratios are taken against: "client-go"
 	Run       func(b *testing.B, variant string)
 }
 
 // Benchmark is the case's benchmark name for one variant, as go test prints
-// it: "BenchmarkQueue/op=cycle/keys=unique/impl=ring".
+// it: "BenchmarkQueue/op=cycle/keys=unique/n=10k/impl=ring".
 func (c Case) Benchmark(variant string) string {
-	return "Benchmark" + exported(c.Component) + "/" + c.Name + "/impl=" + variant
+	return "Benchmark" + Title(c.Component) + "/" + c.Name + "/impl=" + variant
+}
+
+// Title is a component's name as part of a Go identifier: "delta-fifo"
+// becomes "DeltaFifo".
+func Title(component string) string {
+	var s strings.Builder
+	for part := range strings.SplitSeq(component, "-") {
+		s.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return s.String()
+}
+
+// Options says what the cases work on.
+type Options struct {
+	// Seed of the key sequences and, where the workload names none, of its
+	// events; 0 means 1.
+	Seed uint64
+	// Workload is a preset or a spec file that the pipeline cases run instead
+	// of the presets of their own.
+	Workload string
+	// Trace is a recording that the pipeline cases run instead of the embedded
+	// one.
+	Trace string
+}
+
+// The verdict's units.
+const (
+	cpuTime  = "cpu-sec/op" // contention-free cases: what the work costs
+	wallTime = "sec/op"     // cases beside others: how long a caller waits
+)
+
+// Cases returns every case, component by component in the order of the way
+// from a watch event to a reconcile. It fails if the workload or the trace
+// can't be read.
+func Cases(o Options) ([]Case, error) {
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	pipeline, err := pipelineCases(o)
+	if err != nil {
+		return nil, err
+	}
+	var all []Case
+	for _, cases := range [][]Case{
+		storageCases(), queueCases(), priorityCases(), delayCases(), limiterCases(), retryCases(),
+		fifoCases(), indexerCases(o.Seed), pipeline,
+	} {
+		all = append(all, cases...)
+	}
+	return all, nil
+}
+
+// human writes a count as case names do: 100, 10k, 1M.
+func human(n int) string {
+	switch {
+	case n >= 1_000_000 && n%1_000_000 == 0:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 1_000 && n%1_000 == 0:
+		return fmt.Sprintf("%dk", n/1_000)
+	}
+	return fmt.Sprint(n)
 }

@@ -1,0 +1,24 @@
+# informerbench: compares the machinery between a watch event and a reconcile.
+.DEFAULT_GOAL := help
+FUZZTIME ?= 30s
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+run: ## compare every variant on the quick profile (about 2 minutes) and write a report
+	go run ./cmd/benchrun run
+build: ## build benchrun into the current folder
+	go build -o benchrun ./cmd/benchrun
+test: ## run the tests
+	go test ./...
+race: ## run the tests under the race detector
+	go test -race ./...
+bench: ## run every benchmark through go test, for benchstat -col /impl
+	go test -run '^$$' -bench . ./bench
+lint: ## gofmt, go vet, staticcheck, go mod tidy
+	scripts/lint.sh
+fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
+	scripts/fuzz.sh $(FUZZTIME)
+smoke: ## a short run of the main job
+	go run ./cmd/benchrun run --budget 20s
+
+.PHONY: help run build test race bench lint fuzz smoke

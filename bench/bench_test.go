@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func BenchmarkStorage(b *testing.B)           { benchmark(b, "storage") }
+func BenchmarkQueue(b *testing.B)             { benchmark(b, "queue") }
+func BenchmarkPriorityQueue(b *testing.B)     { benchmark(b, "priority-queue") }
+func BenchmarkDelayingQueue(b *testing.B)     { benchmark(b, "delaying-queue") }
+func BenchmarkRateLimiter(b *testing.B)       { benchmark(b, "rate-limiter") }
+func BenchmarkRateLimitingQueue(b *testing.B) { benchmark(b, "rate-limiting-queue") }
+func BenchmarkFifo(b *testing.B)              { benchmark(b, "fifo") }
+func BenchmarkDeltaFifo(b *testing.B)         { benchmark(b, "delta-fifo") }
+func BenchmarkInOrderFifo(b *testing.B)       { benchmark(b, "in-order-fifo") }
+func BenchmarkIndexer(b *testing.B)           { benchmark(b, "indexer") }
+func BenchmarkPipeline(b *testing.B)          { benchmark(b, "pipeline") }
+
+func benchmark(b *testing.B, component string) {
+	cases, err := Cases(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Component != component {
+			continue
+		}
+		for _, variant := range c.Variants {
+			b.Run(c.Name+"/impl="+variant, func(b *testing.B) { c.Run(b, variant) })
+		}
+	}
+}
+
+func TestCasesAreWellFormed(t *testing.T) {
+	cases, err := Cases(Options{})
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	quick := map[string]bool{}
+	components := map[string]bool{}
+	for _, c := range cases {
+		id := c.Component + "/" + c.Name
+		require.False(t, seen[id], "%s is there twice", id)
+		seen[id] = true
+		components[c.Component] = true
+		quick[c.Component] = quick[c.Component] || c.Quick
+		require.Regexp(t, `^([a-z]+=[a-z0-9-]+/)*([a-z-]+=[A-Za-z0-9-]+)(/[a-z-]+=[A-Za-z0-9-]+)*$`, c.Name)
+		require.NotEmpty(t, c.Summary, id)
+		require.Contains(t, c.Variants, c.Baseline, id)
+		require.Contains(t, []string{cpuTime, wallTime}, c.Unit, id)
+	}
+	for component := range components {
+		require.True(t, quick[component], "%s has no case in the quick profile", component)
+	}
+}
+
+// Every quick case runs on every variant and passes its own check.
+func TestQuickCasesRun(t *testing.T) {
+	cases, err := Cases(Options{})
+	require.NoError(t, err)
+	for _, c := range cases {
+		if !c.Quick {
+			continue
+		}
+		for _, variant := range c.Variants {
+			t.Run(c.Component+"/"+c.Name+"/impl="+variant, func(t *testing.T) {
+				result := runOnce(c, variant)
+				require.Positive(t, result.N, "the case failed its own check")
+				for _, unit := range []string{"ns/op", "cpu-ns/op", "B/op", "allocs/op"} {
+					require.Contains(t, result.Extra, unit)
+				}
+			})
+		}
+	}
+}
+
+func TestUnknownVariantFails(t *testing.T) {
+	cases, err := Cases(Options{})
+	require.NoError(t, err)
+	i := slices.IndexFunc(cases, func(c Case) bool { return c.Component == "queue" })
+	require.Zero(t, runOnce(cases[i], "no-such-variant").N)
+}
+
+func TestUnknownWorkloadIsAnError(t *testing.T) {
+	_, err := Cases(Options{Workload: "no-such-preset"})
+	require.ErrorContains(t, err, "no-such-preset")
+	require.Error(t, Options{Trace: "no-such-file"}.Validate())
+	require.ErrorContains(t, Options{Trace: "a", Workload: "b"}.Validate(), "expected one of them")
+}
+
+// runOnce runs a case for as short as it can.
+func runOnce(c Case, variant string) testing.BenchmarkResult {
+	benchtime := flag.Lookup("test.benchtime").Value
+	defer benchtime.Set(benchtime.String())
+	benchtime.Set("1x")
+	return testing.Benchmark(func(b *testing.B) { c.Run(b, variant) })
+}

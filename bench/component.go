@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/informerbench/informerbench/impl"
+)
+
+// A component makes cases from one catalogue list.
+type component[New any] struct {
+	name     string
+	baseline string
+	variants []impl.Variant[New]
+}
+
+// A question is what the cases of a component differ in.
+type question[New any] struct {
+	name    string // Case.Name
+	summary string // Case.Summary
+	unit    string // Case.Unit
+	quick   bool
+	needs   []string // clauses: a variant that relaxes one is left out
+	run     func(b *testing.B, v impl.Variant[New])
+}
+
+func (c component[New]) cases(questions ...question[New]) []Case {
+	cases := make([]Case, len(questions))
+	for i, q := range questions {
+		var names []string
+		var about []impl.Variant[any]
+		for _, v := range c.variants {
+			if !slices.ContainsFunc(q.needs, func(clause string) bool { return slices.Contains(v.Relaxes, clause) }) {
+				names = append(names, v.Name)
+				about = append(about, impl.Variant[any]{Name: v.Name, Summary: v.Summary, Peer: v.Peer, Relaxes: v.Relaxes})
+			}
+		}
+		cases[i] = Case{
+			Component: c.name, Name: q.name, Summary: q.summary, Unit: q.unit, Quick: q.quick,
+			Variants: names, About: about, Baseline: c.baseline,
+			Run: func(b *testing.B, variant string) {
+				v, err := impl.Find(c.variants, variant)
+				if err != nil {
+					b.Fatal(err)
+				}
+				q.run(b, v)
+			},
+		}
+	}
+	return cases
+}

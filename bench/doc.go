@@ -1,0 +1,18 @@
+// Package bench holds what is measured: one case a question, run in the same
+// way by go test and by benchrun.
+//
+//	keys and objects   the same from the same seed for every variant
+//	cases              one file a component: a Case is a value with a Run
+//	stopwatch          wall time, process CPU time, allocations of the measured part
+//	go test -bench     BenchmarkQueue/op=cycle/keys=unique/n=10k/impl=ring
+//
+// An op is always one item (one key added, got and done; one object written;
+// one event delivered), also where a case works through a backlog of a
+// million: ns/op, cpu-ns/op, B/op and allocs/op are figures per item.
+// cpu-ns/op is the process's CPU time, garbage collection and waking up of
+// other goroutines included; live-B/item is what stays on the heap while
+// n items are stored, beyond the keys and objects themselves.
+//
+// A case that moves items checks at its end that none was lost, doubled or
+// invented, and fails otherwise: a fast wrong answer is not a result.
+package bench

@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	flowItems = 65_536  // items a run of a flow moves
+	flowKeys  = 131_072 // distinct keys, so that none is in flight twice
+)
+
+// A flow moves items from producers to workers through a queue with at most
+// window items between them. Producers pay with credits that workers give back,
+// both in lots, so that the window costs little beside the queue.
+type flow[T comparable] struct {
+	producers, workers, window int
+	keys                       []T
+	add                        func(T)
+	get                        func() (T, bool)
+	done                       func(T)
+	shutDown                   func()
+}
+
+// run moves flowItems items, shuts the queue down and counts.
+func (f flow[T]) run() error {
+	// Workers may sit on parts of credits for at most half of the window.
+	credit := min(max(f.window/(2*f.workers), 1), 32)
+	credits := make(chan struct{}, f.window/credit)
+	for range cap(credits) {
+		credits <- struct{}{}
+	}
+	var processed atomic.Int64
+	var workers, producers sync.WaitGroup
+	for range f.workers {
+		workers.Go(func() {
+			mine := 0
+			for {
+				item, shutdown := f.get()
+				if shutdown {
+					break
+				}
+				f.done(item)
+				if mine++; mine%credit == 0 {
+					credits <- struct{}{}
+				}
+			}
+			processed.Add(int64(mine))
+		})
+	}
+	share := flowItems / f.producers
+	for p := range f.producers {
+		keys := f.keys[p*share : (p+1)*share]
+		producers.Go(func() {
+			for i, key := range keys {
+				if i%credit == 0 {
+					<-credits
+				}
+				f.add(key)
+			}
+		})
+	}
+	producers.Wait()
+	f.shutDown()
+	workers.Wait()
+	if want := int64(share * f.producers); processed.Load() != want {
+		return fmt.Errorf("%d items processed, expected %d: each key that was added, once", processed.Load(), want)
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/informerbench/informerbench/impl"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+type (
+	indexerVariant  = impl.Variant[impl.NewIndexer]
+	indexerQuestion = question[impl.NewIndexer]
+)
+
+// indexCounts are the numbers of indices that the cases run with.
+var indexCounts = []int{0, 1, 4}
+
+// indexersOf are the first n of the indices that controllers commonly keep.
+func indexersOf(n int) cache.Indexers {
+	all := []struct {
+		name string
+		of   cache.IndexFunc
+	}{
+		{cache.NamespaceIndex, cache.MetaNamespaceIndexFunc},
+		{"node", func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil }},
+		{"owner", func(obj any) ([]string, error) {
+			if owner := metav1.GetControllerOfNoCopy(obj.(*corev1.Pod)); owner != nil {
+				return []string{owner.Name}, nil
+			}
+			return []string{obj.(*corev1.Pod).OwnerReferences[0].Name}, nil
+		}},
+		{"app", func(obj any) ([]string, error) {
+			p := obj.(*corev1.Pod)
+			return []string{p.Namespace + "/" + p.Labels["app"]}, nil
+		}},
+	}
+	indexers := cache.Indexers{}
+	for _, i := range all[:n] {
+		indexers[i.name] = i.of
+	}
+	return indexers
+}
+
+func indexerCases(seed uint64) []Case {
+	var questions []indexerQuestion
+	for _, n := range []int{10_000, 100_000} {
+		for _, indices := range indexCounts {
+			shape := fmt.Sprintf("/indices=%d/n=%s", indices, human(n))
+			questions = append(questions,
+				indexerQuestion{
+					name: "op=build" + shape, unit: cpuTime,
+					summary: "objects are added one by one to an empty indexer",
+					run:     func(b *testing.B, v indexerVariant) { build(b, v, indices, n) },
+				},
+				indexerQuestion{
+					name: "op=replace" + shape, unit: cpuTime,
+					summary: "a full list replaces the contents",
+					run:     func(b *testing.B, v indexerVariant) { replaceAll(b, v, indices, n) },
+				},
+				indexerQuestion{
+					name: "op=delete" + shape, unit: cpuTime,
+					summary: "an object is deleted and added again",
+					run:     func(b *testing.B, v indexerVariant) { deleteAdd(b, v, indices, n, seed) },
+				})
+			for _, access := range []string{"hot", "cold"} {
+				questions = append(questions, indexerQuestion{
+					name: "op=update/access=" + access + shape, unit: cpuTime, quick: n == 10_000 && indices == 1 && access == "cold",
+					summary: "an object's next version is stored; its index values are unchanged",
+					run:     func(b *testing.B, v indexerVariant) { update(b, v, indices, n, access, seed) },
+				})
+			}
+		}
+		for _, access := range []string{"hot", "cold"} {
+			questions = append(questions, indexerQuestion{
+				name: "op=get/access=" + access + "/n=" + human(n), unit: cpuTime,
+				summary: "an object is looked up by its key",
+				run:     func(b *testing.B, v indexerVariant) { get(b, v, n, access, seed) },
+			})
+		}
+		questions = append(questions,
+			indexerQuestion{
+				name: "op=list/n=" + human(n), unit: cpuTime,
+				summary: "all objects are listed, nobody writes",
+				run:     func(b *testing.B, v indexerVariant) { list(b, v, n) },
+			},
+			indexerQuestion{
+				name: "op=by-index/members=1k/n=" + human(n), unit: cpuTime, quick: n == 10_000,
+				summary: "a namespace of a thousand objects is listed through its index",
+				run:     func(b *testing.B, v indexerVariant) { byIndex(b, v, n) },
+			})
+		for _, readers := range []int{0, 1, 10, 40} {
+			questions = append(questions, indexerQuestion{
+				name: fmt.Sprintf("op=write/listers=%d/n=%s", readers, human(n)), unit: wallTime, quick: n == 10_000 && readers == 10,
+				summary: "one writer beside goroutines that list without pause (kubernetes/kubernetes#130767)",
+				run:     func(b *testing.B, v indexerVariant) { writeBesideListers(b, v, n, readers) },
+			})
+		}
+	}
+	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
+	return c.cases(questions...)
+}
+
+// filled is an indexer that holds list, and the live bytes an object that it
+// takes beyond the objects.
+func filled(v indexerVariant, indices int, list []*corev1.Pod) (cache.Indexer, float64) {
+	before := liveHeap()
+	s := v.New(cache.MetaNamespaceKeyFunc, indexersOf(indices))
+	for _, p := range list {
+		_ = s.Add(p) // the key function knows pods
+	}
+	return s, float64(liveHeap()-before) / float64(len(list))
+}
+
+func checkLen(b *testing.B, s cache.Indexer, n int) {
+	b.Helper()
+	if got := len(s.ListKeys()); got != n {
+		b.Fatalf("%d objects stored, expected %d", got, n)
+	}
+}
+
+func build(b *testing.B, v indexerVariant, indices, n int) {
+	list := pods(n)
+	_, live := filled(v, indices, list)
+	measured(b, n, false, func() {
+		s := v.New(cache.MetaNamespaceKeyFunc, indexersOf(indices))
+		for _, p := range list {
+			_ = s.Add(p) // the key function knows pods
+		}
+	})
+	b.ReportMetric(live, "live-B/item")
+}
+
+func replaceAll(b *testing.B, v indexerVariant, indices, n int) {
+	list := pods(n)
+	objects := make([]any, n)
+	for i, p := range list {
+		objects[i] = p
+	}
+	s, _ := filled(v, indices, list)
+	measured(b, n, false, func() {
+		if err := s.Replace(objects, "1"); err != nil {
+			b.Fatal(err)
+		}
+	})
+	checkLen(b, s, n)
+}
+
+func deleteAdd(b *testing.B, v indexerVariant, indices, n int, seed uint64) {
+	list := pods(n)
+	s, _ := filled(v, indices, list)
+	order := shuffled(n, seed)
+	next := 0
+	const batch = 100
+	measured(b, 2*batch, false, func() {
+		for _, i := range order[next : next+batch] {
+			_ = s.Delete(list[i]) // the key function knows pods
+			_ = s.Add(list[i])
+		}
+		next = (next + batch) % n
+	})
+	checkLen(b, s, n)
+}
+
+// accessOrder are the objects that a case touches in turn: the same 64, or all
+// in an order that no prefetcher guesses.
+func accessOrder(n int, access string, seed uint64) []int {
+	order := shuffled(n, seed)
+	if access == "hot" {
+		hot := order[:64]
+		for i := range order {
+			order[i] = hot[i%64]
+		}
+	}
+	return order
+}
+
+func update(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
+	list := pods(n)
+	next := newer(list)
+	s, live := filled(v, indices, list)
+	order := accessOrder(n, access, seed)
+	at := 0
+	const batch = 100
+	measured(b, batch, false, func() {
+		for _, i := range order[at : at+batch] {
+			_ = s.Update(next[i]) // the key function knows pods
+		}
+		if at += batch; at == n {
+			at = 0
+			list, next = next, list
+		}
+	})
+	checkLen(b, s, n)
+	b.ReportMetric(live, "live-B/item")
+}
+
+func get(b *testing.B, v indexerVariant, n int, access string, seed uint64) {
+	s, _ := filled(v, 1, pods(n))
+	all := stringKeys(n)
+	keys := make([]string, n)
+	for i, k := range accessOrder(n, access, seed) {
+		keys[i] = all[k]
+	}
+	at, missing := 0, 0
+	const batch = 100
+	measured(b, batch, false, func() {
+		for _, key := range keys[at : at+batch] {
+			if _, exists, _ := s.GetByKey(key); !exists {
+				missing++
+			}
+		}
+		at = (at + batch) % n
+	})
+	if missing > 0 {
+		b.Fatalf("%d stored objects were not found", missing)
+	}
+}
+
+func list(b *testing.B, v indexerVariant, n int) {
+	s, _ := filled(v, 1, pods(n))
+	short := 0
+	measured(b, n, false, func() {
+		if len(s.List()) != n {
+			short++
+		}
+	})
+	if short > 0 {
+		b.Fatalf("%d lists did not hold %d objects", short, n)
+	}
+}
+
+func byIndex(b *testing.B, v indexerVariant, n int) {
+	s, _ := filled(v, 1, pods(n))
+	wrong, at := 0, 0
+	measured(b, objectsPerNamespace, false, func() {
+		found, err := s.ByIndex(cache.NamespaceIndex, namespaceOf(at))
+		if err != nil || len(found) != objectsPerNamespace {
+			wrong++
+		}
+		at = (at + objectsPerNamespace) % n
+	})
+	if wrong > 0 {
+		b.Fatalf("%d results did not hold the namespace's %d objects", wrong, objectsPerNamespace)
+	}
+}
+
+// writeBesideListers measures how long one Update takes while listers run.
+func writeBesideListers(b *testing.B, v indexerVariant, n, listers int) {
+	list := pods(n)
+	next := newer(list)
+	s, _ := filled(v, 0, list)
+	var (
+		lists   atomic.Int64
+		short   atomic.Int64
+		stop    atomic.Bool
+		started sync.WaitGroup
+		running sync.WaitGroup
+	)
+	started.Add(listers)
+	for range listers {
+		running.Go(func() {
+			for first := true; first || !stop.Load(); first = false {
+				if len(s.List()) != n {
+					short.Add(1)
+				}
+				lists.Add(1)
+				if first {
+					started.Done()
+				}
+			}
+		})
+	}
+	started.Wait()
+	before := lists.Load()
+	at := 0
+	var w stopwatch
+	w.start()
+	for b.Loop() {
+		_ = s.Update(next[at]) // the key function knows pods
+		if at++; at == n {
+			at = 0
+			list, next = next, list
+		}
+		w.items++
+	}
+	w.stop(0)
+	listed := lists.Load() - before
+	stop.Store(true)
+	running.Wait()
+	if short.Load() > 0 {
+		b.Fatalf("%d lists did not hold %d objects", short.Load(), n)
+	}
+	w.report(b, true)
+	if listers > 0 {
+		b.ReportMetric(float64(listed)/w.wall.Seconds(), "lists/s")
+	}
+}

@@ -1,0 +1,305 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/loadgen"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// maxEvents is how much of a stream the pipeline cases hold in memory and run
+// over and over.
+const maxEvents = 20_000
+
+// A pipeline names the variants on the way from a watch event to a reconcile.
+type pipeline struct {
+	fifo, indexer, queue string
+}
+
+// pipelines are whole ways, not components: all references, all of the best,
+// all upstream.
+func pipelines() []impl.Variant[pipeline] {
+	return []impl.Variant[pipeline]{
+		{Name: "reference", New: pipeline{"slice", "locked", "slice"},
+			Summary: "the plain references of in-order FIFO, indexer and work queue"},
+		{Name: "flagship", New: pipeline{"ring", "snapshot", "compact"},
+			Summary: "the fastest full drop-ins: in-order FIFO ring, indexer snapshot, work queue compact"},
+		{Name: "client-go", Peer: true, New: pipeline{"client-go", "client-go", "client-go"},
+			Summary: "RealFIFO with atomic events, cache.NewIndexer, workqueue.NewTyped"},
+	}
+}
+
+// A source is a named stream that can be opened again and again.
+type source struct {
+	name, summary string
+	quick         bool
+	open          func() (loadgen.Stream, error)
+}
+
+func sources(o Options) ([]source, error) {
+	if o.Trace != "" {
+		return []source{{"trace", "the recording " + o.Trace, true, func() (loadgen.Stream, error) { return loadgen.OpenTrace(o.Trace) }}}, nil
+	}
+	workload := func(nameOrPath string, quick bool) (source, error) {
+		spec, err := loadgen.Open(nameOrPath)
+		if err != nil {
+			return source{}, err
+		}
+		if spec.Seed == 0 {
+			spec.Seed = o.Seed
+		}
+		return source{spec.Name, spec.Description, quick, func() (loadgen.Stream, error) { return spec.Stream(), nil }}, nil
+	}
+	if o.Workload != "" {
+		s, err := workload(o.Workload, true)
+		return []source{s}, err
+	}
+	all := []source{{"recording", "a rolling update recorded on a real cluster", true, func() (loadgen.Stream, error) { return loadgen.Sample() }}}
+	for _, preset := range loadgen.Presets() {
+		s, err := workload(preset, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Validate reads the workload or the trace to its end and says what is wrong
+// with it.
+func (o Options) Validate() error {
+	if o.Trace == "" && o.Workload == "" {
+		return nil
+	}
+	if o.Trace != "" && o.Workload != "" {
+		return errors.New("both a workload and a trace were given, expected one of them")
+	}
+	all, err := sources(o)
+	if err != nil || o.Workload != "" { // a valid spec has no faulty events
+		return err
+	}
+	_, err = read(all[0], 0)
+	return err
+}
+
+// read returns the first limit events of a stream, and none but errors when
+// limit is 0. Bookmarks are left out: they carry no object.
+func read(s source, limit int) ([]loadgen.Event, error) {
+	stream, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := stream.(io.Closer); ok {
+		defer c.Close()
+	}
+	var events []loadgen.Event
+	for limit == 0 || len(events) < limit {
+		e, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return events, nil
+		case err != nil:
+			return nil, err
+		case e.Type != watch.Bookmark && limit > 0:
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+func pipelineCases(o Options) ([]Case, error) {
+	all, err := sources(o)
+	if err != nil {
+		return nil, err
+	}
+	var questions []question[pipeline]
+	for _, s := range all {
+		questions = append(questions, question[pipeline]{
+			name: "op=stream/source=" + s.name, unit: cpuTime, quick: s.quick,
+			summary: s.summary + ", through FIFO, indexer, queue and 4 workers",
+			run:     func(b *testing.B, v impl.Variant[pipeline]) { stream(b, v.New, s) },
+		})
+	}
+	c := component[pipeline]{"pipeline", "client-go", pipelines()}
+	return c.cases(questions...), nil
+}
+
+func stream(b *testing.B, p pipeline, s source) {
+	events, err := read(s, maxEvents)
+	if err != nil {
+		b.Fatal(err)
+	}
+	newFIFO, err1 := impl.Find(impl.InOrderFIFOs(), p.fifo)
+	newIndexer, err2 := impl.Find(impl.Indexers(), p.indexer)
+	newQueue, err3 := impl.Find(impl.Queues[string](), p.queue)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		b.Fatal(err)
+	}
+	want := accountFor(events)
+	measured(b, len(events), true, func() {
+		r := pipelineRun{
+			fifo:    newFIFO.New(impl.FIFOConfig{Atomic: true}),
+			indexer: newIndexer.New(cache.MetaNamespaceKeyFunc, indexersOf(0)),
+			queue:   newQueue.New(workqueue.TypedQueueConfig[string]{}),
+			seen:    make([]string, len(want.final)),
+			want:    want,
+		}
+		if err := r.run(events, 4); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// An account says what must have been seen at the end of a stream.
+type account struct {
+	index map[string]int // of a key in final
+	final []string       // by key, the last resource version; "" once deleted
+	live  int
+}
+
+func accountFor(events []loadgen.Event) account {
+	a := account{index: map[string]int{}}
+	for _, e := range events {
+		key := cache.MetaObjectToName(e.Object).String()
+		i, ok := a.index[key]
+		if !ok {
+			i = len(a.final)
+			a.index[key] = i
+			a.final = append(a.final, "")
+		}
+		a.final[i] = e.Object.GetResourceVersion()
+		if e.Type == watch.Deleted {
+			a.final[i] = ""
+		}
+	}
+	for _, version := range a.final {
+		if version != "" {
+			a.live++
+		}
+	}
+	return a
+}
+
+type pipelineRun struct {
+	fifo    cache.Queue
+	indexer cache.Indexer
+	queue   workqueue.TypedInterface[string]
+	want    account
+	seen    []string // by key, what the last reconcile found
+}
+
+// run sends the events through and accounts for them.
+func (r *pipelineRun) run(events []loadgen.Event, workers int) error {
+	var consumer, reconcilers sync.WaitGroup
+	var consumed error
+	consumer.Go(func() { consumed = r.consume() })
+	for range workers {
+		reconcilers.Go(r.reconcile)
+	}
+	var sent error
+	for _, e := range events {
+		switch e.Type {
+		case watch.Added:
+			sent = errors.Join(sent, r.fifo.Add(e.Object))
+		case watch.Deleted:
+			sent = errors.Join(sent, r.fifo.Delete(e.Object))
+		default:
+			sent = errors.Join(sent, r.fifo.Update(e.Object))
+		}
+	}
+	r.fifo.Close()
+	consumer.Wait()
+	r.queue.ShutDown()
+	reconcilers.Wait()
+	if err := errors.Join(sent, consumed); err != nil {
+		return err
+	}
+	for key, i := range r.want.index {
+		if r.seen[i] != r.want.final[i] {
+			return fmt.Errorf("%s was last seen at version %q, expected %q", key, r.seen[i], r.want.final[i])
+		}
+	}
+	if got := len(r.indexer.ListKeys()); got != r.want.live {
+		return fmt.Errorf("%d objects stored, expected %d", got, r.want.live)
+	}
+	return nil
+}
+
+// consume is the informer's loop: store writes first, notifications after.
+func (r *pipelineRun) consume() error {
+	batched, _ := r.fifo.(cache.QueueWithBatch)
+	many := func(deltas []cache.Delta, _ bool) error { return r.apply(deltas) }
+	single := func(obj any, _ bool) error { return r.apply(obj.(cache.Deltas)) }
+	for {
+		var err error
+		if batched != nil {
+			err = batched.PopBatch(many, single)
+		} else {
+			_, err = r.fifo.Pop(single)
+		}
+		if errors.Is(err, cache.ErrFIFOClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var transactionTypes = map[cache.DeltaType]cache.TransactionType{
+	cache.Added: cache.TransactionTypeAdd, cache.Updated: cache.TransactionTypeUpdate, cache.Deleted: cache.TransactionTypeDelete,
+}
+
+func (r *pipelineRun) apply(deltas []cache.Delta) error {
+	if store, ok := r.indexer.(cache.TransactionStore); ok && len(deltas) > 1 {
+		writes := make([]cache.Transaction, len(deltas))
+		for i, d := range deltas {
+			writes[i] = cache.Transaction{Object: d.Object, Type: transactionTypes[d.Type]}
+		}
+		if err := store.Transaction(writes...); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range deltas {
+			write := r.indexer.Update
+			if d.Type == cache.Deleted {
+				write = r.indexer.Delete
+			}
+			if err := write(d.Object); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range deltas {
+		key, err := cache.MetaNamespaceKeyFunc(d.Object)
+		if err != nil {
+			return err
+		}
+		r.queue.Add(key)
+	}
+	return nil
+}
+
+// reconcile is a worker. No two hold a key at the same time, so that seen
+// needs no lock.
+func (r *pipelineRun) reconcile() {
+	for {
+		key, shutdown := r.queue.Get()
+		if shutdown {
+			return
+		}
+		version := ""
+		if obj, exists, _ := r.indexer.GetByKey(key); exists {
+			version = obj.(loadgen.Object).GetResourceVersion()
+		}
+		r.seen[r.want.index[key]] = version
+		r.queue.Done(key)
+	}
+}

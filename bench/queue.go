@@ -1,0 +1,223 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/informerbench/informerbench/impl"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+)
+
+func queueCases() []Case {
+	strings := component[impl.NewQueue[string]]{"queue", "client-go", impl.Queues[string]()}
+	structs := component[impl.NewQueue[types.NamespacedName]]{"queue", "client-go", impl.Queues[types.NamespacedName]()}
+	return append(strings.cases(
+		cycle("op=cycle/keys=unique/n=100", "Add, Get, Done of one item after the other; all state in the cache", 100, stringKeys, false, plain),
+		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, true, plain),
+		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
+		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: the clock is most of it", 10_000, stringKeys, true, withMetrics),
+		question[impl.NewQueue[string]]{
+			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime, quick: true,
+			summary: "every key is added twice before it is got: half of the adds find it queued",
+			run:     func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) { duplicates(b, v.New(plain[string]())) },
+		},
+		question[impl.NewQueue[string]]{
+			name: "op=cycle/keys=hot", unit: cpuTime,
+			summary: "one key that changes while it is processed: added ten times, got twice",
+			run:     func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) { hotKey(b, v.New(plain[string]())) },
+		},
+		question[impl.NewQueue[string]]{
+			name: "op=ping-pong", unit: cpuTime,
+			summary: "one item in flight between two goroutines: every Get waits, every Add wakes",
+			run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
+				pingPong(b, v.New(plain[string]()), v.New(plain[string]()))
+			},
+		},
+		concurrent(1, 1, 4096, false),
+		concurrent(4, 16, 4096, true),
+		concurrent(4, 1024, 4096, false),
+		backlog("op=backlog/n=10k", 10_000, false),
+		backlog("op=backlog/n=100k", 100_000, true),
+		backlog("op=backlog/n=1M", 1_000_000, false),
+	), structs.cases(
+		cycle("op=cycle/keys=unique/key=struct/n=10k", "Add, Get, Done of types.NamespacedName keys", 10_000, structKeys, false, plain),
+	)...)
+}
+
+func plain[T comparable]() workqueue.TypedQueueConfig[T] { return workqueue.TypedQueueConfig[T]{} }
+
+func withMetrics[T comparable]() workqueue.TypedQueueConfig[T] {
+	return workqueue.TypedQueueConfig[T]{Name: "bench", MetricsProvider: countingMetrics{}}
+}
+
+func cycle[T comparable](name, summary string, n int, keysOf func(int) []T, quick bool, config func() workqueue.TypedQueueConfig[T]) question[impl.NewQueue[T]] {
+	return question[impl.NewQueue[T]]{
+		name: name, summary: summary, unit: cpuTime, quick: quick,
+		run: func(b *testing.B, v impl.Variant[impl.NewQueue[T]]) {
+			cycleOver(b, v.New(config()), keysOf(n))
+		},
+	}
+}
+
+func cycleOver[T comparable](b *testing.B, q workqueue.TypedInterface[T], keys []T) {
+	defer q.ShutDown()
+	wrong := 0
+	next := 0
+	const batch = 100 // keeps b.Loop's own cost out of the figures
+	measured(b, batch, false, func() {
+		for _, key := range keys[next : next+batch] {
+			q.Add(key)
+			got, _ := q.Get()
+			if got != key {
+				wrong++
+			}
+			q.Done(got)
+		}
+		if next += batch; next == len(keys) {
+			next = 0
+		}
+	})
+	if wrong > 0 || q.Len() != 0 {
+		b.Fatalf("%d of the items got were not the one added, %d left in the queue", wrong, q.Len())
+	}
+}
+
+func duplicates(b *testing.B, q workqueue.TypedInterface[string]) {
+	defer q.ShutDown()
+	const window = 100
+	keys := stringKeys(10_000)
+	next, got := 0, 0
+	measured(b, 2*window, false, func() {
+		for range 2 {
+			for _, key := range keys[next : next+window] {
+				q.Add(key)
+			}
+		}
+		for q.Len() > 0 {
+			key, _ := q.Get()
+			q.Done(key)
+			got++
+		}
+		if next += window; next == len(keys) {
+			next = 0
+		}
+	})
+	if got == 0 || got%window != 0 {
+		b.Fatalf("%d items got, expected a multiple of %d: one for two adds", got, window)
+	}
+}
+
+func hotKey(b *testing.B, q workqueue.TypedInterface[string]) {
+	defer q.ShutDown()
+	const adds = 10
+	key := stringKeys(1)[0]
+	measured(b, adds, false, func() {
+		for range adds / 2 {
+			q.Add(key)
+		}
+		first, _ := q.Get()
+		for range adds / 2 {
+			q.Add(key)
+		}
+		q.Done(first)
+		second, _ := q.Get()
+		q.Done(second)
+	})
+	if q.Len() != 0 {
+		b.Fatalf("%d items left in the queue", q.Len())
+	}
+}
+
+func pingPong(b *testing.B, there, back workqueue.TypedInterface[string]) {
+	key := stringKeys(1)[0]
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			item, shutdown := there.Get()
+			if shutdown {
+				return
+			}
+			there.Done(item)
+			back.Add(item)
+		}
+	}()
+	const rounds = 100
+	lost := 0
+	measured(b, 2*rounds, true, func() {
+		for range rounds {
+			there.Add(key)
+			item, _ := back.Get()
+			if item != key {
+				lost++
+			}
+			back.Done(item)
+		}
+	})
+	there.ShutDown()
+	back.ShutDown()
+	<-done
+	if lost > 0 {
+		b.Fatalf("%d items came back changed", lost)
+	}
+}
+
+func concurrent(producers, workers, window int, quick bool) question[impl.NewQueue[string]] {
+	return question[impl.NewQueue[string]]{
+		name:    fmt.Sprintf("op=concurrent/producers=%d/workers=%d/window=%d", producers, workers, window),
+		summary: fmt.Sprintf("%d producers and %d workers, at most %d items between them", producers, workers, window),
+		unit:    cpuTime, quick: quick,
+		run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
+			keys := stringKeys(flowKeys)
+			measured(b, flowItems, true, func() {
+				q := v.New(plain[string]())
+				f := flow[string]{producers: producers, workers: workers, window: window, keys: keys,
+					add: q.Add, get: q.Get, done: q.Done, shutDown: q.ShutDown}
+				if err := f.run(); err != nil {
+					b.Fatal(err)
+				}
+			})
+		},
+	}
+}
+
+func backlog(name string, n int, quick bool) question[impl.NewQueue[string]] {
+	return question[impl.NewQueue[string]]{
+		name: name, unit: cpuTime, quick: quick,
+		summary: "all items are added, then all are got and done, as after a relist",
+		run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
+			fillAndDrain(b, stringKeys(n), func() workqueue.TypedInterface[string] { return v.New(plain[string]()) })
+		},
+	}
+}
+
+// fillAndDrain adds all keys to a new queue and takes them out again, and
+// reports what a stored item costs in live memory.
+func fillAndDrain(b *testing.B, keys []string, newQueue func() workqueue.TypedInterface[string]) {
+	before := liveHeap()
+	q := newQueue()
+	for _, key := range keys {
+		q.Add(key)
+	}
+	if q.Len() != len(keys) {
+		b.Fatalf("%d items queued, expected %d", q.Len(), len(keys))
+	}
+	live := liveHeap() - before
+	q.ShutDown()
+	measured(b, len(keys), false, func() {
+		q := newQueue()
+		for _, key := range keys {
+			q.Add(key)
+		}
+		for range keys {
+			item, _ := q.Get()
+			q.Done(item)
+		}
+		if q.Len() != 0 {
+			b.Fatalf("%d items left in the queue", q.Len())
+		}
+		q.ShutDown()
+	})
+	b.ReportMetric(float64(live)/float64(len(keys)), "live-B/item")
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/impl"
+	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// retryCases run the rate limiting queues with the default controller limiter:
+// peers with upstream's, ours with the one that the catalogue's limiters of
+// ours end with.
+func retryCases() []Case {
+	type variant = impl.Variant[impl.NewRateLimitingQueue[string]]
+	type asked = question[impl.NewRateLimitingQueue[string]]
+	c := component[impl.NewRateLimitingQueue[string]]{"rate-limiting-queue", "client-go", impl.RateLimitingQueues[string]()}
+	return c.cases(
+		asked{
+			name: "op=retry/n=500", unit: cpuTime, quick: true, needs: []string{"injected-clock"},
+			summary: "500 items are added, fail once, come due and succeed: Add, Get, AddRateLimited, Done, Get, Forget, Done",
+			run:     func(b *testing.B, v variant) { retryCycle(b, v, 500) },
+		},
+		asked{
+			name: "op=retry/n=50k", unit: cpuTime, needs: []string{"injected-clock"},
+			summary: "the same with 50,000 items failing together",
+			run:     func(b *testing.B, v variant) { retryCycle(b, v, 50_000) },
+		},
+		asked{
+			name: "op=success/n=10k", unit: cpuTime, needs: []string{"injected-clock"},
+			summary: "items succeed at once: Add, Get, Forget, Done",
+			run: func(b *testing.B, v variant) {
+				q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{})
+				defer q.ShutDown()
+				keys := stringKeys(10_000)
+				next, wrong := 0, 0
+				const batch = 100
+				measured(b, batch, false, func() {
+					for _, key := range keys[next : next+batch] {
+						q.Add(key)
+						item, _ := q.Get()
+						if item != key {
+							wrong++
+						}
+						q.Forget(item)
+						q.Done(item)
+					}
+					if next += batch; next == len(keys) {
+						next = 0
+					}
+				})
+				if wrong > 0 || q.Len() != 0 {
+					b.Fatalf("%d of the items got were not the one added, %d left in the queue", wrong, q.Len())
+				}
+			},
+		},
+	)
+}
+
+func limiterFor(v impl.Variant[impl.NewRateLimitingQueue[string]]) workqueue.TypedRateLimiter[string] {
+	limiters := impl.RateLimiters[string]()
+	best := limiters[0]
+	for _, l := range limiters {
+		if l.Peer == v.Peer && len(l.Relaxes) == 0 {
+			best = l
+			if l.Name == v.Name {
+				break
+			}
+		}
+	}
+	return best.New()
+}
+
+func retryCycle(b *testing.B, v impl.Variant[impl.NewRateLimitingQueue[string]], n int) {
+	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
+	q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{Clock: clock})
+	defer q.ShutDown()
+	keys := stringKeys(n)
+	wrong := 0
+	measured(b, n, false, func() {
+		for _, key := range keys {
+			q.Add(key)
+		}
+		for range keys {
+			item, _ := q.Get()
+			q.AddRateLimited(item)
+			q.Done(item)
+		}
+		// The bucket reserves a tenth of a second an item, for every iteration so
+		// far: a century is past all of them.
+		clock.Step(100 * 365 * 24 * time.Hour)
+		for range keys {
+			item, _ := q.Get()
+			if q.NumRequeues(item) != 1 {
+				wrong++
+			}
+			q.Forget(item)
+			q.Done(item)
+		}
+	})
+	if wrong > 0 || q.Len() != 0 {
+		b.Fatalf("%d items did not come back as failed once, %d left in the queue", wrong, q.Len())
+	}
+}
