@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/informerbench/informerbench/impl/delay"
+	"github.com/informerbench/informerbench/impl/queue"
 	"github.com/informerbench/informerbench/impl/ratelimit"
 )
 
@@ -29,6 +30,10 @@ type (
 // Storages lists the storages for upstream's queue (workqueue.TypedQueueConfig.Queue).
 func Storages[T comparable]() []Variant[NewStorage[T]] {
 	return []Variant[NewStorage[T]]{
+		{Name: "slice", New: queue.NewSliceStorage[T],
+			Summary: "append and cut the front off: plain"},
+		{Name: "ring", New: queue.NewRingStorage[T],
+			Summary: "circular buffer: no allocation in the steady state, memory given back after a burst"},
 		{Name: "client-go", Peer: true, New: workqueue.DefaultQueue[T],
 			Summary: "append and reslice; re-allocates as the slice walks through its array"},
 	}
@@ -37,6 +42,12 @@ func Storages[T comparable]() []Variant[NewStorage[T]] {
 // Queues lists the work queues.
 func Queues[T comparable]() []Variant[NewQueue[T]] {
 	return []Variant[NewQueue[T]]{
+		{Name: "slice", New: queue.NewSlice[T],
+			Summary: "two sets and a slice behind one mutex: the contract as written"},
+		{Name: "ring", New: queue.NewRing[T],
+			Summary: "one map entry a key and a ring; works with any storage"},
+		{Name: "compact", New: queue.NewCompact[T],
+			Summary: "one table entry a key that is also its link in the queue: two probes an item, no allocation"},
 		{Name: "client-go", Peer: true,
 			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains"},
 			Summary: "one mutex and condition, two sets and a slice: seven map operations an item",

@@ -1,0 +1,81 @@
+package queue
+
+import "k8s.io/client-go/util/workqueue"
+
+var _ workqueue.TypedInterface[string] = (*compactQueue[string])(nil)
+
+// compactQueue is one mutex around a core. It runs no code of the user's, so it
+// unlocks without defer; timedQueue is its sibling with metrics.
+//
+// Invariant: those of core and waiters.
+type compactQueue[T comparable] struct {
+	waiters
+	core[T, plain]
+}
+
+// NewCompact makes the compact queue. A storage in config.Queue takes the place
+// of the table's own order, so such a queue is the one that NewRing makes.
+func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
+	if q := upstream(config); q != nil {
+		return q
+	}
+	if config.Queue != nil {
+		return NewRing(config)
+	}
+	if m := newMeter(config.Name, config.MetricsProvider, config.Clock); m != nil {
+		return newTimed[T](m)
+	}
+	q := &compactQueue[T]{core: newCore[T, plain]()}
+	q.waiters.init()
+	return q
+}
+
+func (q *compactQueue[T]) Add(item T) {
+	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
+	q.mu.Lock()
+	slot, found := q.table.Find(hash, item)
+	if q.shuttingDown || found && *q.word(slot)&dirty != 0 {
+		q.mu.Unlock()
+		return
+	}
+	q.mark(hash, item, slot, found)
+	q.leave(q.length)
+}
+
+func (q *compactQueue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.length
+}
+
+func (q *compactQueue[T]) Get() (item T, shutdown bool) {
+	q.mu.Lock()
+	for q.length == 0 {
+		if q.shuttingDown {
+			q.mu.Unlock()
+			return item, true
+		}
+		q.sleep()
+	}
+	item = q.table.Key(q.head)
+	q.pop()
+	q.processing++
+	q.leave(q.length)
+	return item, false
+}
+
+func (q *compactQueue[T]) Done(item T) {
+	hash := q.table.Hash(item)
+	q.mu.Lock()
+	slot, found := q.table.Find(hash, item)
+	if !found || *q.word(slot)&processing == 0 {
+		q.mu.Unlock() // spurious-done
+		return
+	}
+	q.finished()
+	q.finish(hash, slot)
+	q.leave(q.length)
+}
+
+func (q *compactQueue[T]) ShutDown()          { q.shutDown(false) }
+func (q *compactQueue[T]) ShutDownWithDrain() { q.shutDown(true) }

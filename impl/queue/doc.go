@@ -1,0 +1,2 @@
+// Package queue holds work queues that keep client-go's contract.
+package queue
