@@ -19,6 +19,74 @@ type (
 	NewInformer = func(cache.ListerWatcher, runtime.Object, cache.SharedIndexInformerOptions) cache.SharedIndexInformer
 )
 
+// FIFOs lists the FIFOs.
+func FIFOs() []Variant[NewFIFO] {
+	return []Variant[NewFIFO]{
+		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceFIFO(c) },
+			Summary: "reference: a map of objects and a slice of keys"},
+		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingFIFO(c) },
+			Summary: "keys and objects in one ring of segments under a hash index: no allocation in the steady state"},
+		{Name: "client-go", Peer: true,
+			Summary: "a map of objects and a slice of keys: five map operations an object and a string a key",
+			New: func(c FIFOConfig) cache.Queue {
+				if c.KeyFunc == nil {
+					c.KeyFunc = cache.MetaNamespaceKeyFunc
+				}
+				return cache.NewFIFO(c.KeyFunc)
+			}},
+	}
+}
+
+// DeltaFIFOs lists the DeltaFIFOs.
+func DeltaFIFOs() []Variant[NewFIFO] {
+	return []Variant[NewFIFO]{
+		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceDeltaFIFO(c) },
+			Summary: "reference: a map of Deltas and a slice of keys"},
+		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingDeltaFIFO(c) },
+			Summary: "keys and deltas in one ring of segments under a hash index: allocates only the Deltas it hands out"},
+		{Name: "client-go", Peer: true,
+			Summary: "a map of Deltas and a slice of keys: five map operations an event, Deltas grow by append",
+			New: func(c FIFOConfig) cache.Queue {
+				return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
+					KeyFunction:           c.KeyFunc,
+					KnownObjects:          c.KnownObjects,
+					Transformer:           c.Transformer,
+					EmitDeltaTypeReplaced: c.EmitReplaced,
+				})
+			}},
+	}
+}
+
+// InOrderFIFOs lists the in-order FIFOs, the queues of today's informers. An
+// atomic one is built as these build it: it emits bookmarks and releases its
+// lock for the handler.
+func InOrderFIFOs() []Variant[NewFIFO] {
+	return []Variant[NewFIFO]{
+		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceInOrder(c) },
+			Summary: "reference: a slice of deltas, keys made again for each batch"},
+		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingInOrder(c) },
+			Summary: "a ring of deltas with key hashes: a batch compares hashes and allocates only its own slice"},
+		{Name: "client-go", Peer: true,
+			Summary: "a slice of deltas that re-allocates as it walks; keys made again and put in a set for each batch",
+			New: func(c FIFOConfig) cache.Queue {
+				switch {
+				case c.Atomic:
+					c.KnownObjects = nil // upstream refuses them
+				case c.KnownObjects == nil: // upstream insists on them
+					c.KnownObjects = cache.NewStore(cache.MetaNamespaceKeyFunc)
+				}
+				return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
+					KeyFunction:           c.KeyFunc,
+					KnownObjects:          c.KnownObjects,
+					Transformer:           c.Transformer,
+					AtomicEvents:          c.Atomic,
+					UnlockWhileProcessing: c.Atomic,
+					EmitDeltaTypeBookmark: c.Atomic,
+				})
+			}},
+	}
+}
+
 // Indexers lists the indexers.
 func Indexers() []Variant[NewIndexer] {
 	return []Variant[NewIndexer]{

@@ -8,7 +8,8 @@ type Config struct {
 	// KeyFunc names objects; nil means cache.MetaNamespaceKeyFunc.
 	KeyFunc cache.KeyFunc
 	// KnownObjects is the store that the consumer keeps; Replace and Resync ask
-	// it which keys are missing. FIFO and an atomic in-order FIFO ignore it.
+	// it which keys are missing; nil means that nothing is known. FIFO and an
+	// atomic in-order FIFO ignore it.
 	KnownObjects cache.KeyListerGetter
 	// Transformer runs once on each object before it is queued; nil means none.
 	// FIFO ignores it, as upstream's does.

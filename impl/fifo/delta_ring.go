@@ -1,0 +1,290 @@
+package fifo
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+var (
+	_ cache.Queue             = (*RingDeltaFIFO)(nil)
+	_ cache.TransformingStore = (*RingDeltaFIFO)(nil)
+)
+
+// A RingDeltaFIFO is the fast DeltaFIFO: keys and their deltas lie in one ring.
+// A key costs one probe of the index to add, one to add to, one to pop; only
+// Pop allocates, and what it allocates is the handler's.
+//
+// Invariant: each slot has a key of its own, which the index finds, and at least
+// one delta.
+type RingDeltaFIFO struct {
+	gate
+	config Config
+	keys   keyer
+	items  keyed[pending]
+	// replace numbers the calls of Replace, from 1.
+	replace uint32
+}
+
+// A pending is what happened to a key since it was last popped.
+type pending struct {
+	replace uint32 // the last Replace that listed the key
+	oldest  change
+	newer   *[]change // the buffer is kept for the slot's next key; nil is empty
+}
+
+// A change is a delta in little space, which counts when 100,000 are queued.
+type change struct {
+	kind kind
+	obj  any
+}
+
+// keptNewer is the largest buffer of changes that a slot keeps.
+const keptNewer = 16
+
+func (p *pending) newest() *change {
+	if p.newer != nil && len(*p.newer) > 0 {
+		return &(*p.newer)[len(*p.newer)-1]
+	}
+	return &p.oldest
+}
+
+func (p *pending) add(c change) {
+	newest := p.newest()
+	switch {
+	case newest.kind != deleted || c.kind != deleted:
+		if p.newer == nil {
+			p.newer = new([]change)
+		}
+		*p.newer = append(*p.newer, c)
+	case supersedes(newest.obj):
+		*newest = c
+	}
+}
+
+// take returns the deltas in a slice of their own, for the handler to keep, and
+// clears p.
+func (p *pending) take() cache.Deltas {
+	if p.newer == nil || len(*p.newer) == 0 {
+		deltas := cache.Deltas{p.oldest.delta()}
+		p.oldest = change{}
+		return deltas
+	}
+	deltas := make(cache.Deltas, 1+len(*p.newer))
+	deltas[0] = p.oldest.delta()
+	for i, c := range *p.newer {
+		deltas[1+i] = c.delta()
+	}
+	p.oldest = change{}
+	clear(*p.newer)
+	if *p.newer = (*p.newer)[:0]; cap(*p.newer) > keptNewer {
+		p.newer = nil
+	}
+	return deltas
+}
+
+// A kind is a delta type.
+type kind uint8
+
+const (
+	added kind = iota
+	updated
+	deleted
+	replaced
+	synced
+)
+
+var kinds = [...]cache.DeltaType{added: cache.Added, updated: cache.Updated, deleted: cache.Deleted, replaced: cache.Replaced, synced: cache.Sync}
+
+func (c change) delta() cache.Delta { return cache.Delta{Type: kinds[c.kind], Object: c.obj} }
+
+// NewRingDeltaFIFO makes an empty DeltaFIFO.
+func NewRingDeltaFIFO(config Config) *RingDeltaFIFO {
+	f := &RingDeltaFIFO{
+		config: config,
+		keys:   newKeyer(config.KeyFunc),
+		items:  keyed[pending]{seed: maphash.MakeSeed()},
+	}
+	f.init("DeltaFIFO")
+	return f
+}
+
+// KeyOf is the key of an object, a tombstone or Deltas.
+func (f *RingDeltaFIFO) KeyOf(obj any) (string, error) { return keyOf(f.keys.fn, obj) }
+
+// Transformer is the config's; nil if there is none.
+func (f *RingDeltaFIFO) Transformer() cache.TransformFunc { return f.config.Transformer }
+
+// Add queues an Added delta. It fails with a cache.KeyError or the
+// transformer's error.
+func (f *RingDeltaFIFO) Add(obj any) error { return f.event(added, obj) }
+
+// Update queues an Updated delta and fails as Add does.
+func (f *RingDeltaFIFO) Update(obj any) error { return f.event(updated, obj) }
+
+func (f *RingDeltaFIFO) event(kind kind, obj any) error {
+	var buf [keyLen]byte
+	key, err := f.keys.appendKeyOf(buf[:0], obj)
+	tag := f.items.tag(key)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.eventCame()
+	if err != nil {
+		return cache.KeyError{Obj: obj, Err: err}
+	}
+	_, err = f.enqueue(tag, key, change{kind, obj})
+	f.changed.Broadcast()
+	return err
+}
+
+// Delete queues a Deleted delta if obj's key is queued or known, and fails as
+// Add does.
+func (f *RingDeltaFIFO) Delete(obj any) error {
+	var buf [keyLen]byte
+	key, err := f.keys.appendKeyOf(buf[:0], obj)
+	if err != nil {
+		return cache.KeyError{Obj: obj, Err: err}
+	}
+	tag := f.items.tag(key)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.eventCame()
+	if _, s := f.items.find(tag, key); s == nil {
+		if f.config.KnownObjects == nil {
+			return nil
+		}
+		if _, known, err := f.config.KnownObjects.GetByKey(string(key)); err == nil && !known {
+			return nil
+		}
+	}
+	_, err = f.enqueue(tag, key, change{deleted, obj})
+	f.changed.Broadcast()
+	return err
+}
+
+// enqueue adds to the key's deltas and returns them.
+func (f *RingDeltaFIFO) enqueue(tag uint32, key []byte, c change) (p *pending, err error) {
+	if c.obj, err = transform(f.config.Transformer, c.obj); err != nil {
+		return nil, err
+	}
+	if _, s := f.items.find(tag, key); s != nil {
+		s.value.add(c)
+		return &s.value, nil
+	}
+	return f.push(tag, key, c), nil
+}
+
+// push queues the first change of a key.
+func (f *RingDeltaFIFO) push(tag uint32, key []byte, c change) *pending {
+	s := f.items.push(tag, key)
+	s.value.oldest, s.value.replace = c, 0
+	return &s.value
+}
+
+// Replace queues a Replaced (or Sync) delta for each object of list, then a
+// tombstone for each key that is queued or known but not in list. It fails as
+// Add does; the objects before the one at fault stay queued.
+func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	kind := synced
+	if f.config.EmitReplaced {
+		kind = replaced
+	}
+	f.replace++
+	f.items.index.reserve(len(list))
+	pops := 0
+	var buf [keyLen]byte
+	for _, obj := range list {
+		key, err := f.keys.appendKeyOf(buf[:0], obj)
+		if err != nil {
+			return cache.KeyError{Obj: obj, Err: err}
+		}
+		p, err := f.enqueue(f.items.tag(key), key, change{kind, obj})
+		if err != nil {
+			return fmt.Errorf("couldn't enqueue object: %w", err)
+		}
+		if p.replace != f.replace {
+			p.replace = f.replace
+			pops++
+		}
+	}
+	for at := f.items.slots.head; at != f.items.slots.tail; at++ {
+		s := f.items.slots.at(at)
+		if s.value.replace == f.replace {
+			continue
+		}
+		last := s.value.newest().obj
+		if t, ok := last.(cache.DeletedFinalStateUnknown); ok {
+			last = t.Obj
+		}
+		s.value.add(change{deleted, cache.DeletedFinalStateUnknown{Key: string(f.items.key(at)), Obj: last}})
+		pops++
+	}
+	known := orNone(f.config.KnownObjects)
+	for _, k := range known.ListKeys() {
+		key := append(buf[:0], k...)
+		tag := f.items.tag(key)
+		if _, s := f.items.find(tag, key); s != nil {
+			continue
+		}
+		f.push(tag, key, change{deleted, tombstone(known, k)})
+		pops++
+	}
+	f.listCame(pops)
+	return nil
+}
+
+// Resync queues a Sync delta for each known object whose key is not queued: a
+// queued event is newer than what the store has. It fails with a cache.KeyError.
+func (f *RingDeltaFIFO) Resync() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	known := orNone(f.config.KnownObjects)
+	keys := known.ListKeys()
+	f.items.index.reserve(len(keys))
+	var buf [keyLen]byte
+	for _, key := range keys {
+		obj, ok := toSync(known, key)
+		if !ok {
+			continue
+		}
+		key, err := f.keys.appendKeyOf(buf[:0], obj)
+		if err != nil {
+			return cache.KeyError{Obj: obj, Err: err}
+		}
+		tag := f.items.tag(key)
+		if _, s := f.items.find(tag, key); s == nil {
+			f.push(tag, key, change{synced, obj})
+		}
+	}
+	return nil
+}
+
+// Pop takes the oldest key, calls process with its cache.Deltas under the lock
+// and returns them and process's error. It blocks while there is none; closed
+// and empty, it fails with cache.ErrFIFOClosed.
+func (f *RingDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.items.slots.len() == 0 {
+		if f.closed {
+			return nil, cache.ErrFIFOClosed
+		}
+		f.changed.Wait()
+	}
+	inInitialList := !f.isSynced
+	at := f.items.slots.head
+	s := f.items.slots.at(at)
+	f.items.index.remove(s.tag, at)
+	var deltas any = s.value.take() // an interface once, not for process and the result each
+	f.items.slots.drop()
+	defer f.handled(min(1, f.initial))
+	watch := started(f.items.slots.len())
+	err := process(deltas, inInitialList)
+	watch.stopped(f.name, 1)
+	return deltas, err
+}

@@ -1,0 +1,36 @@
+// Package fifo has the queues between a Reflector and the consumer that keeps
+// the store: drop-ins for cache.FIFO, cache.DeltaFIFO and cache.RealFIFO.
+//
+// Which for what, with the contract in brief:
+//
+//   - FIFO: the latest object of each key, for consumers that need neither
+//     history nor deletions. A key keeps its place while its object changes; a
+//     deleted key is skipped by Pop.
+//   - DeltaFIFO: every change of a key since it was last popped, as one
+//     cache.Deltas, keys in the order of their first change. Two consecutive
+//     deletions count once. Replace and Resync compare with Config.KnownObjects:
+//     what is missing from the new list gets a tombstone.
+//   - In-order FIFO, the queue of today's informers: every event of every key in
+//     order, nothing merged, popped one by one or in batches of distinct keys.
+//     With Config.Atomic a Replace, Resync or Bookmark is one delta, and the lock
+//     is free while the handler runs unless two batches are waiting.
+//
+// What all keep:
+//
+//  1. Pop blocks until there is something or the queue is closed; what is queued
+//     at Close is drained first, then Pop answers cache.ErrFIFOClosed.
+//  2. HasSynced is true once the handlers of the first Replace's items have
+//     returned, or at once if Add, Update or Delete came before any Replace.
+//  3. A key that can't be made is a cache.KeyError.
+//  4. The transformer runs once on each object before it is queued; tombstones
+//     and objects from the store have been through it and are left alone.
+//  5. A handler may keep what it was given; the queue keeps nothing of it.
+//  6. The handler runs under the lock, so it must not call the queue (an atomic
+//     in-order FIFO may release it).
+//
+// Each kind comes as a Slice type, the plain reference (a map and a slice, the
+// way upstream keeps it), and as a Ring type, built for speed: events lie in a
+// ring of fixed segments, keys are hashed straight from the object's namespace
+// and name into an index of positions, and in the steady state nothing is
+// allocated but the Deltas that the handler may keep.
+package fifo
