@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/informerbench/informerbench/impl/internal/alarm"
 )
 
 type newQueue = func(workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string]
@@ -154,7 +156,7 @@ func TestHeartbeatFindsWhatALostTimerMissed(t *testing.T) {
 		q := new(workqueue.TypedDelayingQueueConfig[string]{Clock: lossy{}})
 		defer q.ShutDown()
 		q.AddAfter("key", time.Second)
-		time.Sleep(heartbeat)
+		time.Sleep(alarm.Heartbeat)
 		synctest.Wait()
 		require.Equal(t, []string{"key"}, take(q))
 	})

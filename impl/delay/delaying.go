@@ -1,26 +1,23 @@
 package delay
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-)
 
-// heartbeat bounds how late a ready item is found when the clock loses a timer
-// (clause 6).
-const heartbeat = 10 * time.Second
+	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/queue"
+)
 
 // batch is how many due items are taken under one lock.
 const batch = 256
 
 // never is the ready time of an empty schedule, and of delays past 292 years.
-const never = math.MaxInt64
+const never = alarm.Never
 
 // A schedule holds the waiting items. Times are nanoseconds since the queue
 // was made. It is used under the queue's lock.
@@ -38,18 +35,17 @@ type schedule[T comparable] interface {
 
 var _ workqueue.TypedDelayingInterface[string] = (*delaying[string])(nil)
 
-// delaying puts a schedule in front of a work queue. One goroutine, the loop,
-// moves due items: it takes them from the schedule under the lock and adds them
-// to the inner queue outside it, so order is kept because there is one mover,
-// and no lock is held while foreign code (clock, metrics, inner queue) runs.
+// delaying puts a schedule in front of a work queue. The alarm's goroutine moves
+// due items: it takes them from the schedule under the lock and adds them to the
+// inner queue outside it, so order is kept because there is one mover, and no
+// lock is held while foreign code (clock, metrics, inner queue) runs.
 //
-// Invariant: armed ≤ schedule.next() whenever mu is free, and the loop is
-// awake or will wake at armed.
+// Invariant: armed ≤ schedule.next() whenever mu is free, and the alarm's
+// goroutine is awake, or about to be, or will be at armed.
 type delaying[T comparable] struct {
 	workqueue.TypedInterface[T]
 
-	clock   clock.WithTicker
-	base    time.Time
+	alarm   *alarm.Alarm
 	retries workqueue.CounterMetric // nil without a name or a provider
 	foreign bool                    // the inner queue came from the caller, who may shut it down
 
@@ -58,14 +54,15 @@ type delaying[T comparable] struct {
 	armed   int64
 	stopped atomic.Bool
 
-	dueItems []T // of the loop
-	wake     chan struct{}
-	stop     chan struct{}
-	ended    chan struct{}
+	dueItems []T // of the alarm's goroutine
 }
 
-// newDelaying makes the queue and starts its loop.
-func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], waiting schedule[T]) *delaying[T] {
+// newDelaying makes the queue and starts its alarm.
+//
+// A name without a provider means the provider of workqueue.SetProvider, which
+// client-go alone can read: where one is set, the inner queue is client-go's own
+// and the delaying queue must be too.
+func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], waiting schedule[T]) workqueue.TypedDelayingInterface[T] {
 	logger := klog.Background()
 	if config.Logger != nil {
 		logger = *config.Logger
@@ -73,28 +70,28 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
-	q := &delaying[T]{
-		TypedInterface: config.Queue,
-		foreign:        config.Queue != nil,
-		clock:          config.Clock,
-		base:           config.Clock.Now(),
-		waiting:        waiting,
-		armed:          never,
-		wake:           make(chan struct{}, 1),
-		stop:           make(chan struct{}),
-		ended:          make(chan struct{}),
-	}
-	if q.TypedInterface == nil {
-		q.TypedInterface = newInner(workqueue.TypedQueueConfig[T]{
+	foreign := config.Queue != nil
+	if !foreign {
+		config.Queue = queue.NewCompact(workqueue.TypedQueueConfig[T]{
 			Name:            config.Name,
 			MetricsProvider: config.MetricsProvider,
 			Clock:           config.Clock,
 		})
+		if _, reports := config.Queue.(*workqueue.Typed[T]); reports {
+			return workqueue.NewTypedDelayingQueueWithConfig(config)
+		}
+	}
+	q := &delaying[T]{
+		TypedInterface: config.Queue,
+		foreign:        foreign,
+		alarm:          alarm.New(config.Clock),
+		waiting:        waiting,
+		armed:          never,
 	}
 	if config.Name != "" && config.MetricsProvider != nil {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}
-	go q.loop(logger, config.Clock.NewTicker(heartbeat))
+	q.alarm.Run(logger, q.fire)
 	return q
 }
 
@@ -111,20 +108,12 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 		q.Add(item)
 		return
 	}
-	now := int64(q.clock.Since(q.base))
-	at := now + int64(d)
-	if at < now {
-		at = never // the sum overflowed
-	}
-	if q.insert(item, at) {
-		select {
-		case q.wake <- struct{}{}:
-		default: // the loop has a wake-up to come
-		}
+	if q.insert(item, alarm.In(q.alarm.Now(), d)) {
+		q.alarm.Wake()
 	}
 }
 
-// insert schedules item and reports whether the loop sleeps past its time. The
+// insert schedules item and reports whether the alarm would come too late. The
 // unlock is deferred because hashing an interface key may panic.
 func (q *delaying[T]) insert(item T, at int64) (wake bool) {
 	q.mu.Lock()
@@ -144,18 +133,18 @@ func (q *delaying[T]) insert(item T, at int64) (wake bool) {
 func (q *delaying[T]) ShutDown() {
 	q.end()
 	q.TypedInterface.ShutDown()
-	<-q.ended
+	q.alarm.Wait()
 }
 
 // ShutDownWithDrain drops what waits and drains the inner queue.
 func (q *delaying[T]) ShutDownWithDrain() {
 	q.end()
 	q.TypedInterface.ShutDownWithDrain()
-	<-q.ended
+	q.alarm.Wait()
 }
 
-// end drops what waits and tells the loop to return. It does not wait for the
-// loop: an inner queue may block Add until its own shutdown.
+// end drops what waits and stops the alarm. It does not wait for the alarm's
+// goroutine: an inner queue may block Add until its own shutdown.
 func (q *delaying[T]) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -163,68 +152,27 @@ func (q *delaying[T]) end() {
 		return
 	}
 	q.waiting = nil
-	close(q.stop)
+	q.alarm.Stop()
 }
 
-// loop moves due items until the shutdown of this queue or of the inner one.
-func (q *delaying[T]) loop(logger klog.Logger, beat clock.Ticker) {
-	defer close(q.ended)
-	defer utilruntime.HandleCrashWithLogger(logger)
-	defer beat.Stop()
-	var timer clock.Timer
-	defer func() {
-		if timer != nil {
-			timer.Stop()
-		}
-	}()
-
+// fire adds everything that is due to the inner queue.
+func (q *delaying[T]) fire() (next int64, goOn bool) {
 	for !q.TypedInterface.ShuttingDown() {
-		var ready <-chan time.Time
-		switch wait, some := q.fire(); {
-		case !some:
-		case timer == nil:
-			timer = q.clock.NewTimer(wait)
-			ready = timer.C()
-		default:
-			// A fake clock's timer blocks its clock when it fires into a full
-			// channel, so a value nobody read goes first.
-			timer.Stop()
-			select {
-			case <-timer.C():
-			default:
-			}
-			timer.Reset(wait)
-			ready = timer.C()
-		}
-		select {
-		case <-q.stop:
-			return
-		case <-q.wake:
-		case <-ready:
-		case <-beat.C():
-		}
-	}
-	q.end()
-}
-
-// fire adds everything that is due to the inner queue and returns how long the
-// loop may sleep, and whether anything waits.
-func (q *delaying[T]) fire() (wait time.Duration, some bool) {
-	for {
-		now := int64(q.clock.Since(q.base))
-		next := q.take(now)
+		next = q.take(q.alarm.Now())
 		if len(q.dueItems) == 0 {
-			return time.Duration(next - now), next != never
+			return next, true
 		}
 		for _, item := range q.dueItems {
 			q.Add(item)
 		}
 		clear(q.dueItems)
 	}
+	q.end()
+	return never, false
 }
 
-// take moves a batch of due items to dueItems; when there is none it arms the
-// loop for the next.
+// take moves a batch of due items to dueItems; when there is none it says when
+// to come back.
 func (q *delaying[T]) take(now int64) (next int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

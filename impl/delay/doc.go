@@ -13,6 +13,8 @@
 // that the others are checked against.
 //
 // Metrics: the retries metric counts AddAfter calls as upstream does. It needs
-// a name and a MetricsProvider in the configuration; the provider set by
-// workqueue.SetProvider is private to client-go and can't be seen from here.
+// a name and a MetricsProvider in the configuration. The provider set by
+// workqueue.SetProvider is private to client-go: with a name alone, and such a
+// provider set, the constructors return client-go's own queue, so that no metric
+// goes missing.
 package delay

@@ -21,8 +21,8 @@ func NewHeap4[T comparable](config workqueue.TypedDelayingQueueConfig[T]) workqu
 // second node for the slot; the first is then outdated and is skipped.
 //
 // Invariant: for every slot in keys there is a node {keys[slot], slot} in order;
-// the outdated nodes beyond these are counted, and never more than the
-// keys themselves plus slack.
+// the outdated nodes beyond these are counted, and never more than the keys plus
+// slack.
 type heap4[T comparable] struct {
 	keys     *keytable.Table[T, int64]
 	order    dueheap.Heap
@@ -44,10 +44,17 @@ func (h *heap4[T]) add(item T, at int64) {
 	if ready := h.keys.At(slot); at < *ready {
 		*ready = at
 		h.order.Push(at, slot)
-		if h.outdated++; h.outdated > h.keys.Len()+slack {
-			h.order.Filter(h.current)
-			h.outdated = h.order.Len() - h.keys.Len()
-		}
+		h.outdated++
+		h.tidy()
+	}
+}
+
+// tidy drops the outdated nodes when they outnumber the others. Each is dropped
+// once, so this costs O(1) a call in the long run.
+func (h *heap4[T]) tidy() {
+	if h.outdated > h.keys.Len()+slack {
+		h.order.Filter(h.current)
+		h.outdated = h.order.Len() - h.keys.Len()
 	}
 }
 
@@ -73,6 +80,7 @@ func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 		h.order.Clear()
 		h.outdated = 0
 	}
+	h.tidy()
 	return into
 }
 

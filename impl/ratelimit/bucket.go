@@ -60,6 +60,9 @@ func newBucket(limit rate.Limit, burst int, horizon time.Duration) bucket {
 	return b
 }
 
+// fresh tells whether reserve never ran on a bucket that keeps state.
+func (b *bucket) fresh() bool { return b.last == math.MinInt64 && !(b.kind == neverRefilled) }
+
 // reserve takes a token at now and returns how long to wait for it.
 func (b *bucket) reserve(now int64) time.Duration {
 	if b.kind != refilled {

@@ -1,0 +1,112 @@
+// Package meter feeds the metrics of a work queue with upstream's meaning.
+package meter
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// updatePeriod is how often the unfinished-work metrics are set, as upstream.
+const updatePeriod = 500 * time.Millisecond
+
+// A Meter calls the user's clock and metrics, so a queue calls it before it
+// changes its state and under a deferred unlock: a panic in there leaves the
+// state as it was. Moments are durations since the meter was made.
+type Meter struct {
+	clock      clock.WithTicker
+	begin      time.Time
+	depth      workqueue.GaugeMetric
+	adds       workqueue.CounterMetric
+	latency    workqueue.HistogramMetric
+	work       workqueue.HistogramMetric
+	unfinished workqueue.SettableGaugeMetric
+	longest    workqueue.SettableGaugeMetric
+	stop       chan struct{}
+	ended      chan struct{}
+}
+
+// New makes the meter of a queue, or nil if the queue has no name or no
+// provider.
+func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
+	if name == "" || provider == nil {
+		return nil
+	}
+	return &Meter{
+		clock:      c,
+		begin:      c.Now(),
+		depth:      provider.NewDepthMetric(name),
+		adds:       provider.NewAddsMetric(name),
+		latency:    provider.NewLatencyMetric(name),
+		work:       provider.NewWorkDurationMetric(name),
+		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
+		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
+		stop:       make(chan struct{}),
+		ended:      make(chan struct{}),
+	}
+}
+
+// Now is the present moment.
+func (m *Meter) Now() time.Duration { return m.clock.Since(m.begin) }
+
+// Add counts an item that became dirty and returns the moment.
+func (m *Meter) Add() time.Duration {
+	m.adds.Inc()
+	m.depth.Inc()
+	return m.Now()
+}
+
+// Get counts an item that is handed out and was added at the given moment, and
+// returns the moment. Upstream never finds the add time of a key that differs
+// from itself again, so known is false for one.
+func (m *Meter) Get(added time.Duration, known bool) time.Duration {
+	m.depth.Dec()
+	now := m.Now()
+	if known {
+		m.latency.Observe((now - added).Seconds())
+	}
+	return now
+}
+
+// Done records an item that was handed out at the given moment.
+func (m *Meter) Done(started time.Duration) {
+	m.work.Observe((m.Now() - started).Seconds())
+}
+
+// Unfinished sets the metrics of the items in processing from the moments at
+// which they were handed out.
+func (m *Meter) Unfinished(started func(yield func(time.Duration) bool)) {
+	now := m.Now()
+	var total, longest float64
+	for at := range started {
+		age := (now - at).Seconds()
+		total += age
+		longest = max(longest, age)
+	}
+	m.unfinished.Set(total)
+	m.longest.Set(longest)
+}
+
+// Run calls update every half second until Stop.
+func (m *Meter) Run(update func()) {
+	ticker := m.clock.NewTicker(updatePeriod)
+	go func() {
+		defer close(m.ended)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C():
+				update()
+			case <-m.stop:
+				return
+			}
+		}
+	}()
+}
+
+// Stop ends what Run started. Call it once.
+func (m *Meter) Stop() { close(m.stop) }
+
+// Wait returns when the goroutine of Run has ended.
+func (m *Meter) Wait() { <-m.ended }

@@ -1,0 +1,268 @@
+package ratelimit
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/dueheap"
+)
+
+const (
+	// batch is how many due items are queued under one lock.
+	batch = 256
+	// slack is how many outdated nodes are always tolerated.
+	slack = 64
+)
+
+// AddAfter queues item once d has passed; of an item that waits already the
+// earlier time stays.
+func (q *fused[T]) AddAfter(item T, d time.Duration) {
+	if q.ShuttingDown() {
+		return
+	}
+	if q.retries != nil {
+		q.retries.Inc()
+	}
+	if d <= 0 {
+		q.Add(item)
+		return
+	}
+	if q.addAfter(q.keys.Hash(item), item, alarm.In(q.alarm.Now(), d)) {
+		q.alarm.Wake()
+	}
+}
+
+func (q *fused[T]) addAfter(hash uint64, item T, at int64) (early bool) {
+	q.Lock()
+	defer q.Unlock()
+	if q.ShuttingDown() {
+		return false
+	}
+	return q.schedule(q.slotOf(hash, item), at)
+}
+
+// slotOf finds or makes the entry of an item.
+func (q *fused[T]) slotOf(hash uint64, item T) uint32 {
+	if slot, found := q.keys.Find(hash, item); found {
+		return slot
+	}
+	return q.keys.Insert(hash, item)
+}
+
+// schedule makes an entry wait until at and reports whether the alarm would
+// come too late.
+func (q *fused[T]) schedule(slot uint32, at int64) (early bool) {
+	at = max(at, 1) // 0 says that an entry does not wait
+	e := q.keys.At(slot)
+	switch {
+	case e.at == 0:
+		q.waiting++
+	case at < e.at:
+		q.outdated++
+	default:
+		return false
+	}
+	e.at = at
+	q.order.Push(at, slot)
+	q.tidy()
+	if at < q.armed {
+		q.armed = at
+		return true
+	}
+	return false
+}
+
+// tidy drops the outdated nodes when they outnumber the others. Each is dropped
+// once, so this costs O(1) a call in the long run.
+func (q *fused[T]) tidy() {
+	if q.outdated > q.waiting+slack {
+		q.order.Filter(q.current)
+		q.outdated = q.order.Len() - q.waiting
+	}
+}
+
+// current tells a node from an outdated one. The slot of an outdated node may
+// have passed to another key, even one that is ready at the same time: then
+// either node stands for it, and the other is outdated.
+func (q *fused[T]) current(n dueheap.Node) bool {
+	return q.keys.Holds(n.Slot) && q.keys.At(n.Slot).at == n.At
+}
+
+// fire queues everything that is due.
+func (q *fused[T]) fire() (next int64, goOn bool) {
+	for !q.ShuttingDown() {
+		next, wake, more := q.promote(q.alarm.Now())
+		if wake {
+			q.Signal()
+		}
+		if !more {
+			return next, true
+		}
+	}
+	return alarm.Never, false
+}
+
+// promote queues a batch of due items and returns when the next is due and
+// whether it already may be.
+func (q *fused[T]) promote(now int64) (next int64, wake, more bool) {
+	q.Lock()
+	defer q.Unlock()
+	defer q.tidy()
+	for range batch {
+		if q.order.Len() == 0 || q.order.Min().At > now {
+			q.armed = alarm.Never
+			if q.waiting == 0 {
+				q.order.Clear()
+				q.outdated = 0
+			} else {
+				q.armed = q.order.Min().At
+			}
+			return q.armed, wake, false
+		}
+		n := q.order.Min()
+		if !q.current(n) {
+			q.order.Pop()
+			q.outdated--
+			continue
+		}
+		e := q.keys.At(n.Slot)
+		isDirty := e.word&dirty != 0
+		var added time.Duration
+		if !isDirty {
+			added = q.count() // may panic: nothing has changed yet
+		}
+		q.order.Pop()
+		q.waiting--
+		e.at = 0
+		if !isDirty {
+			wake = q.mark(n.Slot, added) || wake
+		}
+	}
+	return 0, wake, true
+}
+
+// drop forgets what waits.
+func (q *fused[T]) drop() {
+	q.order.Filter(func(n dueheap.Node) bool {
+		if q.current(n) {
+			e := q.keys.At(n.Slot)
+			e.at = 0
+			q.release(q.keys.Hash(q.keys.Key(n.Slot)), n.Slot, e)
+		}
+		return false
+	})
+	q.order = dueheap.Heap{}
+	q.waiting, q.outdated = 0, 0
+}
+
+// AddRateLimited counts a failure of item and queues it when the limiter's
+// delay has passed.
+func (q *fused[T]) AddRateLimited(item T) {
+	if q.own == nil {
+		q.AddAfter(item, q.limiter.When(item))
+		return
+	}
+	if q.retries != nil && !q.ShuttingDown() {
+		q.retries.Inc()
+	}
+	hash, now := q.keys.Hash(item), q.alarm.Now()
+	early, wake := q.addRateLimited(hash, item, now, q.bucketTime(now))
+	if early {
+		q.alarm.Wake()
+	}
+	if wake {
+		q.Signal()
+	}
+}
+
+func (q *fused[T]) addRateLimited(hash uint64, item T, now, bucketNow int64) (early, wake bool) {
+	q.Lock()
+	defer q.Unlock()
+	slot := q.slotOf(hash, item)
+	e := q.keys.At(slot)
+	delay := q.fail(e, bucketNow)
+	switch {
+	case q.ShuttingDown():
+		return false, false // the failure counts, as upstream's limiter counts it
+	case delay > 0:
+		return q.schedule(slot, alarm.In(now, delay)), false
+	case e.word&dirty != 0:
+		return false, false
+	}
+	return false, q.mark(slot, q.count())
+}
+
+// fail counts a failure as the controller would and returns its delay.
+func (q *fused[T]) fail(e *entry, bucketNow int64) time.Duration {
+	c := q.own
+	return max(0, c.bucket.reserve(bucketNow), exponential(c.base, c.max, fail(&e.failures)))
+}
+
+// bucketTime is the time of the controller's bucket at the queue's time now.
+func (q *fused[T]) bucketTime(now int64) int64 {
+	if q.oneTime {
+		return now
+	}
+	return q.own.now()
+}
+
+// when is the controller's When.
+func (q *fused[T]) when(item T) time.Duration {
+	hash, now := q.keys.Hash(item), q.bucketTime(q.alarm.Now())
+	q.Lock()
+	defer q.Unlock()
+	return q.fail(q.keys.At(q.slotOf(hash, item)), now)
+}
+
+// Forget resets the failures of item. It does not imply Done.
+func (q *fused[T]) Forget(item T) {
+	if q.own == nil {
+		q.limiter.Forget(item)
+		return
+	}
+	hash := q.keys.Hash(item)
+	q.Lock()
+	defer q.Unlock()
+	if slot, found := q.keys.Find(hash, item); found {
+		e := q.keys.At(slot)
+		e.failures = 0
+		q.release(hash, slot, e)
+	}
+}
+
+// NumRequeues is the limiter's count of failures since the last Forget.
+func (q *fused[T]) NumRequeues(item T) int {
+	if q.own == nil {
+		return q.limiter.NumRequeues(item)
+	}
+	hash := q.keys.Hash(item)
+	q.Lock()
+	defer q.Unlock()
+	if slot, found := q.keys.Find(hash, item); found {
+		return int(q.keys.At(slot).failures)
+	}
+	return 0
+}
+
+// adopt makes a controller that was not used yet ask q; a used one refuses.
+func (c *Controller[T]) adopt(q *fused[T]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keys.Len() > 0 || !c.bucket.fresh() {
+		return false
+	}
+	return c.adopter.CompareAndSwap(nil, q)
+}
+
+// sameClock tells whether one reading will do for both.
+func sameClock(a, b clock.PassiveClock) bool {
+	_, aIsReal := a.(clock.RealClock)
+	_, bIsReal := b.(clock.RealClock)
+	if aIsReal || bIsReal {
+		return aIsReal && bIsReal
+	}
+	return reflect.ValueOf(a).Comparable() && a == b
+}

@@ -1,0 +1,424 @@
+package ratelimit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/informerbench/informerbench/impl/delay"
+)
+
+type (
+	queueConfig = workqueue.TypedRateLimitingQueueConfig[string]
+	rateQueue   = workqueue.TypedRateLimitingInterface[string]
+)
+
+// queues are our queues, each with a limiter of ours.
+var queues = map[string]func(queueConfig) rateQueue{
+	"heap":  func(c queueConfig) rateQueue { return NewHeapQueue(NewMapDefault[string](), c) },
+	"heap4": func(c queueConfig) rateQueue { return NewHeap4Queue[string](NewDefault[string](), c) },
+	"fused": func(c queueConfig) rateQueue { return NewFusedQueue[string](NewDefault[string](), c) },
+	"fused, a limiter from elsewhere": func(c queueConfig) rateQueue {
+		return NewFusedQueue(workqueue.DefaultTypedControllerRateLimiter[string](), c)
+	},
+}
+
+// recorder keeps what a queue reports, by metric.
+type recorder struct {
+	mu       sync.Mutex
+	counts   map[string]float64
+	observed map[string][]float64
+}
+
+func newRecorder() *recorder {
+	return &recorder{counts: map[string]float64{}, observed: map[string][]float64{}}
+}
+
+type metric struct {
+	r    *recorder
+	name string
+}
+
+func (m metric) add(f float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.counts[m.name] += f
+}
+
+func (m metric) Inc() { m.add(1) }
+func (m metric) Dec() { m.add(-1) }
+func (m metric) Set(f float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.counts[m.name] = f
+}
+func (m metric) Observe(f float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	m.r.observed[m.name] = append(m.r.observed[m.name], f)
+}
+
+func (r *recorder) NewDepthMetric(string) workqueue.GaugeMetric       { return metric{r, "depth"} }
+func (r *recorder) NewAddsMetric(string) workqueue.CounterMetric      { return metric{r, "adds"} }
+func (r *recorder) NewRetriesMetric(string) workqueue.CounterMetric   { return metric{r, "retries"} }
+func (r *recorder) NewLatencyMetric(string) workqueue.HistogramMetric { return metric{r, "latency"} }
+func (r *recorder) NewWorkDurationMetric(string) workqueue.HistogramMetric {
+	return metric{r, "work"}
+}
+func (r *recorder) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return metric{r, "unfinished"}
+}
+func (r *recorder) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return metric{r, "longest"}
+}
+
+// requireSame compares two recorders, times to within the nanoseconds that a
+// bucket in floating point loses.
+func requireSame(t *testing.T, want, got *recorder, at string) {
+	want.mu.Lock()
+	defer want.mu.Unlock()
+	got.mu.Lock()
+	defer got.mu.Unlock()
+	require.Len(t, got.counts, len(want.counts), at)
+	for name, value := range want.counts {
+		require.InDelta(t, value, got.counts[name], 1e-7, "%s: %s", name, at)
+	}
+	for name, values := range want.observed {
+		require.InDeltaSlice(t, values, got.observed[name], 1e-8, "%s: %s", name, at)
+	}
+}
+
+// replay runs operations on our queue and client-go's in virtual time and
+// compares every result and every metric. Two bytes are an operation.
+func replay(t *testing.T, new func(queueConfig) rateQueue, ops []byte) {
+	synctest.Test(t, func(t *testing.T) {
+		ourMetrics, theirMetrics := newRecorder(), newRecorder()
+		ours := new(queueConfig{Name: "ours", MetricsProvider: ourMetrics})
+		theirs := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](),
+			queueConfig{Name: "theirs", MetricsProvider: theirMetrics})
+		defer ours.ShutDown()
+		defer theirs.ShutDown()
+		var held []string
+		for i := 0; i+1 < len(ops); i += 2 {
+			op, arg := ops[i]%12, ops[i+1]
+			at := fmt.Sprintf("operation %d: %d(%d)", i/2, op, arg)
+			key := fmt.Sprint("key", arg%13)
+			switch op {
+			case 0:
+				ours.Add(key)
+				theirs.Add(key)
+			case 1:
+				d := time.Duration(arg) * time.Duration(arg) * 37 * time.Microsecond
+				ours.AddAfter(key, d)
+				theirs.AddAfter(key, d)
+			case 2, 3, 4:
+				ours.AddRateLimited(key)
+				theirs.AddRateLimited(key)
+			case 5, 6:
+				if theirs.Len() == 0 {
+					break
+				}
+				want, _ := theirs.Get()
+				got, _ := ours.Get()
+				require.Equal(t, want, got, at)
+				held = append(held, got)
+			case 7, 8:
+				if len(held) == 0 {
+					break
+				}
+				n := int(arg) % len(held)
+				ours.Done(held[n])
+				theirs.Done(held[n])
+				held = append(held[:n], held[n+1:]...)
+			case 9:
+				ours.Forget(key)
+				theirs.Forget(key)
+			case 10, 11:
+				time.Sleep(time.Duration(arg)*time.Duration(arg)*300*time.Microsecond + 7)
+			}
+			synctest.Wait()
+			require.Equal(t, theirs.Len(), ours.Len(), at)
+			require.Equal(t, theirs.NumRequeues(key), ours.NumRequeues(key), at)
+			time.Sleep(1013) // two calls at one moment could have one ready time
+			synctest.Wait()
+			requireSame(t, theirMetrics, ourMetrics, at)
+		}
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		for theirs.Len() > 0 {
+			want, _ := theirs.Get()
+			got, _ := ours.Get()
+			require.Equal(t, want, got, "at the end")
+		}
+		require.Zero(t, ours.Len())
+	})
+}
+
+func TestQueuesMatchClientGo(t *testing.T) {
+	for name, new := range queues {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				seed := rand.Uint64()
+				t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(seed, 0))
+					ops := make([]byte, 800)
+					for i := range ops {
+						ops[i] = byte(rng.Uint32())
+					}
+					replay(t, new, ops)
+				})
+			}
+		})
+	}
+}
+
+func FuzzQueuesMatchClientGo(f *testing.F) {
+	f.Add([]byte{0, 1, 5, 0, 2, 1, 7, 0, 10, 99, 5, 0, 9, 1, 7, 0})
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		for name, new := range queues {
+			t.Run(name, func(t *testing.T) { replay(t, new, ops[:min(len(ops), 300)]) })
+		}
+	})
+}
+
+// verify states the invariant of fused.
+func (q *fused[T]) verify(t *testing.T) {
+	q.Lock()
+	defer q.Unlock()
+	length, waiting := 0, 0
+	for slot := q.head; slot != end; slot = q.keys.At(slot).word & end {
+		length++
+		require.EqualValues(t, dirty, q.keys.At(slot).word&(dirty|processing))
+	}
+	require.Equal(t, q.length, length)
+	queued := 0
+	for _, e := range q.keys.All() {
+		require.NotEqual(t, entry{}, *e, "an entry that nothing needs")
+		if e.word&(dirty|processing) == dirty {
+			queued++
+		}
+		if e.at != 0 {
+			waiting++
+		}
+	}
+	require.Equal(t, length, queued)
+	require.Equal(t, q.waiting, waiting)
+	require.Equal(t, q.order.Len(), q.waiting+q.outdated)
+	require.LessOrEqual(t, q.outdated, q.waiting+slack)
+	if q.waiting > 0 {
+		require.LessOrEqual(t, q.armed, q.order.Min().At)
+	}
+}
+
+func TestFusedInvariant(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	fake := clocktesting.NewFakeClock(time.Unix(0, 0))
+	q := NewFusedQueue[int](NewDefault[int](WithClock(fake)), workqueue.TypedRateLimitingQueueConfig[int]{Clock: fake}).(*fused[int])
+	var held []int
+	for range 20_000 {
+		key := rng.IntN(300)
+		switch rng.IntN(9) {
+		case 0:
+			q.Add(key)
+		case 1, 2:
+			q.AddAfter(key, time.Duration(rng.IntN(1e9)))
+		case 3:
+			q.AddRateLimited(key)
+		case 4, 5:
+			if q.Len() > 0 {
+				item, _ := q.Get()
+				held = append(held, item)
+			}
+		case 6, 7:
+			if len(held) > 0 {
+				q.Done(held[0])
+				held = held[1:]
+			}
+			q.Done(-1)
+			q.Forget(key)
+		case 8:
+			fake.Step(time.Duration(rng.IntN(1e8)))
+		}
+		if rng.IntN(10) == 0 {
+			q.verify(t)
+		}
+	}
+	for _, item := range held {
+		q.Done(item)
+	}
+	for key := range 300 {
+		q.Forget(key)
+	}
+	q.ShutDown()
+	q.verify(t)
+	for q.Len() > 0 {
+		item, _ := q.Get()
+		q.Done(item)
+	}
+	require.Zero(t, q.keys.Len(), "entries left when all is done and forgotten")
+}
+
+// The queue and the controller it was made with agree, whichever is asked.
+func TestFusedSharesItsController(t *testing.T) {
+	c := NewDefault[string]()
+	q := NewFusedQueue[string](c, queueConfig{})
+	defer q.ShutDown()
+	c.When("key")
+	q.AddRateLimited("key")
+	require.Equal(t, 2, q.NumRequeues("key"))
+	require.Equal(t, 2, c.NumRequeues("key"))
+	require.Equal(t, 20*time.Millisecond, c.When("key"))
+	c.Forget("key")
+	require.Zero(t, q.NumRequeues("key"))
+
+	second := NewFusedQueue[string](c, queueConfig{})
+	defer second.ShutDown()
+	second.AddRateLimited("key")
+	require.Equal(t, 1, q.NumRequeues("key"), "a controller of two queues counts for both")
+
+	used := NewDefault[string]()
+	used.When("key")
+	third := NewFusedQueue[string](used, queueConfig{})
+	defer third.ShutDown()
+	require.Equal(t, 1, third.NumRequeues("key"), "failures before the queue was made count")
+}
+
+func TestConfiguredDelayingQueueIsUsed(t *testing.T) {
+	for name, new := range queues {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inner := delay.NewHeap4(workqueue.TypedDelayingQueueConfig[string]{})
+				q := new(queueConfig{DelayingQueue: inner})
+				defer q.ShutDown()
+				q.AddRateLimited("key")
+				time.Sleep(time.Second)
+				synctest.Wait()
+				item, _ := inner.Get()
+				require.Equal(t, "key", item)
+				require.Equal(t, 1, q.NumRequeues("key"))
+			})
+		})
+	}
+}
+
+// Producers, failing workers and a drain at once, on the real clock; the race
+// detector watches.
+func TestConcurrentRetries(t *testing.T) {
+	for name, new := range queues {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			q := new(queueConfig{Name: "named", MetricsProvider: newRecorder()})
+			const keys, workers = 90, 8
+			var done, work sync.WaitGroup
+			done.Add(keys)
+			for range workers {
+				work.Go(func() {
+					for {
+						item, over := q.Get()
+						if over {
+							return
+						}
+						if q.NumRequeues(item) < 1 {
+							q.AddRateLimited(item)
+						} else {
+							q.Forget(item)
+							done.Done()
+						}
+						q.Done(item)
+					}
+				})
+			}
+			for key := range keys {
+				q.Add(fmt.Sprint(key))
+			}
+			done.Wait()
+			q.ShutDownWithDrain()
+			work.Wait()
+			require.Zero(t, q.Len())
+		})
+	}
+}
+
+// explosive panics on demand, as a clock and as a metrics provider.
+type explosive struct {
+	clock.RealClock
+	*recorder
+	armed *bool
+}
+
+type explosiveMetric struct {
+	metric
+	armed *bool
+}
+
+func (e explosive) Since(begin time.Time) time.Duration {
+	e.check()
+	return e.RealClock.Since(begin)
+}
+
+func (e explosive) check() {
+	if *e.armed {
+		panic("exploded")
+	}
+}
+
+func (m explosiveMetric) Inc() {
+	explosive{armed: m.armed}.check()
+	m.metric.Inc()
+}
+
+func (e explosive) NewAddsMetric(string) workqueue.CounterMetric {
+	return explosiveMetric{metric{e.recorder, "adds"}, e.armed}
+}
+
+func TestPanicsLeaveNoLock(t *testing.T) {
+	for name, new := range queues {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				armed := false
+				x := explosive{recorder: newRecorder(), armed: &armed}
+				q := new(queueConfig{Name: "named", MetricsProvider: x, Clock: x})
+				q.Add("held")
+				held, _ := q.Get()
+				synctest.Wait()
+				armed = true
+				require.Panics(t, func() { q.Add("key") })
+				require.Panics(t, func() { q.AddAfter("key", time.Second) })
+				require.Panics(t, func() { q.Done(held) })
+				armed = false
+				require.Zero(t, q.Len())
+				q.Done(held)
+				q.Add("key")
+				item, _ := q.Get()
+				require.Equal(t, "key", item)
+				q.Done(item)
+				q.ShutDown()
+			})
+		})
+	}
+}
+
+func TestFusedAllocatesNothing(t *testing.T) {
+	fake := clocktesting.NewFakeClock(time.Unix(0, 0))
+	q := NewFusedQueue[string](NewController[string](time.Second, time.Hour, 1e6, 1e6), queueConfig{Clock: fake})
+	defer q.ShutDown()
+	q.AddAfter("first", time.Millisecond)
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		q.Add("key")
+		item, _ := q.Get()
+		q.AddRateLimited(item)
+		q.Done(item)
+		q.Forget(item)
+	}))
+}
