@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/impl"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -37,14 +38,29 @@ func delayCases() []Case {
 	return c.cases(questions...)
 }
 
+// A steppedClock stands still until it is stepped. It ticks no heartbeat: the
+// fake clock would count every tick of a step one by one.
+type steppedClock struct{ *clocktesting.FakeClock }
+
+func newSteppedClock() steppedClock {
+	return steppedClock{clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
+}
+
+func (steppedClock) NewTicker(time.Duration) clock.Ticker { return silentTicker{} }
+
+type silentTicker struct{}
+
+func (silentTicker) C() <-chan time.Time { return nil }
+func (silentTicker) Stop()               {}
+
 // A delayed is a delaying queue under a clock that stands still.
 type delayed struct {
 	workqueue.TypedDelayingInterface[string]
-	clock *clocktesting.FakeClock
+	clock steppedClock
 }
 
 func newDelayed(v delayVariant) delayed {
-	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
+	clock := newSteppedClock()
 	return delayed{v.New(workqueue.TypedDelayingQueueConfig[string]{Clock: clock}), clock}
 }
 

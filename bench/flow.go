@@ -2,8 +2,12 @@ package bench
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"k8s.io/client-go/util/workqueue"
 )
 
 const (
@@ -21,6 +25,26 @@ type flow[T comparable] struct {
 	get                        func() (T, bool)
 	done                       func(T)
 	shutDown                   func()
+}
+
+// over sets what the flow goes through.
+func (f flow[T]) over(q workqueue.TypedInterface[T], relaxes []string) flow[T] {
+	f.add, f.get, f.done, f.shutDown = q.Add, q.Get, q.Done, q.ShutDown
+	if slices.Contains(relaxes, "drain-after-shutdown") {
+		// ShutDown drops what is queued, so it has to wait until all is out; what
+		// was handed out meanwhile may come with shutdown set.
+		f.get = func() (T, bool) {
+			item, shutdown := q.Get()
+			return item, shutdown && item == *new(T)
+		}
+		f.shutDown = func() {
+			for q.Len() > 0 {
+				runtime.Gosched()
+			}
+			q.ShutDown()
+		}
+	}
+	return f
 }
 
 // run moves flowItems items, shuts the queue down and counts.

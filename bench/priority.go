@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/informerbench/informerbench/impl"
@@ -23,23 +22,10 @@ func priorityCases() []Case {
 				keys := stringKeys(flowKeys)
 				measured(b, flowItems, true, func() {
 					q := v.New("", silent)
-					f := flow[string]{producers: producers, workers: workers, window: 4096, keys: keys,
-						add: func(key string) {
-							q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(int(key[len(key)-7] % 3))}, key)
-						},
-						// Upstream's ShutDown drops what is queued, so it waits until all is
-						// out; what was handed out meanwhile may come with shutdown set.
-						get: func() (string, bool) {
-							key, _, shutdown := q.GetWithPriority()
-							return key, shutdown && key == ""
-						},
-						done: q.Done,
-						shutDown: func() {
-							for q.Len() > 0 {
-								runtime.Gosched()
-							}
-							q.ShutDown()
-						}}
+					f := flow[string]{producers: producers, workers: workers, window: 4096, keys: keys}.over(q, v.Relaxes)
+					f.add = func(key string) {
+						q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(int(key[len(key)-7] % 3))}, key)
+					}
 					if err := f.run(); err != nil {
 						b.Fatal(err)
 					}

@@ -171,10 +171,8 @@ func concurrent(producers, workers, window int, quick bool) question[impl.NewQue
 		run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
 			keys := stringKeys(flowKeys)
 			measured(b, flowItems, true, func() {
-				q := v.New(plain[string]())
-				f := flow[string]{producers: producers, workers: workers, window: window, keys: keys,
-					add: q.Add, get: q.Get, done: q.Done, shutDown: q.ShutDown}
-				if err := f.run(); err != nil {
+				f := flow[string]{producers: producers, workers: workers, window: window, keys: keys}
+				if err := f.over(v.New(plain[string]()), v.Relaxes).run(); err != nil {
 					b.Fatal(err)
 				}
 			})

@@ -6,7 +6,6 @@ import (
 
 	"github.com/informerbench/informerbench/impl"
 	"k8s.io/client-go/util/workqueue"
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // retryCases run the rate limiting queues with the default controller limiter:
@@ -28,7 +27,7 @@ func retryCases() []Case {
 			run:     func(b *testing.B, v variant) { retryCycle(b, v, 50_000) },
 		},
 		asked{
-			name: "op=success/n=10k", unit: cpuTime, needs: []string{"injected-clock"},
+			name: "op=success/n=10k", unit: cpuTime,
 			summary: "items succeed at once: Add, Get, Forget, Done",
 			run: func(b *testing.B, v variant) {
 				q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{})
@@ -73,7 +72,7 @@ func limiterFor(v impl.Variant[impl.NewRateLimitingQueue[string]]) workqueue.Typ
 }
 
 func retryCycle(b *testing.B, v impl.Variant[impl.NewRateLimitingQueue[string]], n int) {
-	clock := clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))
+	clock := newSteppedClock()
 	q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{Clock: clock})
 	defer q.ShutDown()
 	keys := stringKeys(n)
