@@ -28,8 +28,9 @@ type Plan struct {
 	Trace      string        `json:"trace,omitempty"`
 	Seed       uint64        `json:"seed"`
 	Budget     time.Duration `json:"budgetNanoseconds"`
-	Precision  float64       `json:"precision"`  // wanted half width of a ratio's interval, 0.05 for ±5 %
-	Confidence float64       `json:"confidence"` // of every interval: 0.95
+	Profiling  time.Duration `json:"profilingNanoseconds"` // the part of the budget kept for profiles, which are no samples
+	Precision  float64       `json:"precision"`            // wanted half width of a ratio's interval, 0.05 for ±5 %
+	Confidence float64       `json:"confidence"`           // of every interval: 0.95
 	MinRounds  int           `json:"minRounds"`
 	MaxRounds  int           `json:"maxRounds"`
 	SampleTime time.Duration `json:"sampleNanoseconds"`  // measured time of one sample
@@ -118,7 +119,7 @@ type CaseStats struct {
 	Summary    string  `json:"summary"`
 	Unit       string  `json:"unit"`
 	Baseline   string  `json:"baseline"`
-	NoiseFloor float64 `json:"noiseFloor"` // observed A/A difference: |ratio of control to baseline − 1|, with its interval's half width
+	NoiseFloor float64 `json:"noiseFloor"` // observed A/A difference: how far the ratio of control to baseline is from 1
 	Rows       []Row   `json:"rows"`
 }
 
@@ -130,7 +131,8 @@ type Row struct {
 	Comparison *Comparison        `json:"comparison,omitempty"` // with the baseline, in the case's unit; nil on the baseline
 }
 
-// A Summary is benchmath's: the median with its confidence interval.
+// A Summary is benchmath's: the median with its confidence interval, which is
+// infinite (null in JSON) while there are too few samples for one.
 type Summary struct {
 	Center float64   `json:"center"`
 	Low    float64   `json:"low"`
@@ -141,11 +143,12 @@ type Summary struct {
 // A Comparison says how many times faster than the baseline an arm is:
 // baseline / arm, so 2 is twice as fast and 0.5 half as fast.
 type Comparison struct {
-	Ratio     float64 `json:"ratio"` // exp of the mean paired log-ratio over rounds
-	Low       float64 `json:"low"`   // its confidence interval
-	High      float64 `json:"high"`
+	Ratio     float64 `json:"ratio"`     // exp of the Hodges–Lehmann estimate of the paired log-ratios over rounds
+	Low       float64 `json:"low"`       // its interval, from the signed-rank distribution; 0 where there are too few rounds
+	High      float64 `json:"high"`      // +Inf there
 	P         float64 `json:"p"`         // Mann–Whitney U, as benchstat's
-	PAdjusted float64 `json:"pAdjusted"` // Holm over the report
+	PPaired   float64 `json:"pPaired"`   // Wilcoxon's signed-rank test over rounds
+	PAdjusted float64 `json:"pAdjusted"` // Holm over the report, of twice the smaller of both
 	Verdict   Verdict `json:"verdict"`
 }
 

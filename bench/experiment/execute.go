@@ -1,0 +1,220 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Progress says how far an experiment is.
+type Progress struct {
+	Doing   string // "queue/op=cycle: ring"
+	Done    int    // samples taken
+	Failed  int
+	Elapsed time.Duration
+	Left    time.Duration // estimated, 0 while unknown
+}
+
+// allFailed is how many samples may fail before the first one succeeds.
+const allFailed = 5
+
+// A Lab is what an experiment runs with.
+type Lab struct {
+	Sample Sampler
+	// Profile is the command line that profiles a variant of a case into dir
+	// with RunProfile; nil for no profiles.
+	Profile func(c PlannedCase, variant, dir string) []string
+	Report  func(Progress)
+}
+
+// Execute samples run.Plan into dir, which it makes and which must not hold
+// anything yet: run.json before the first sample and again at the end, raw.txt
+// sample by sample, then the profiles. It stops at once when ctx is cancelled
+// and returns what was sampled, without an error. An arm whose sample fails is
+// not sampled again and has no result.
+func (l Lab) Execute(ctx context.Context, dir string, run Run) (Run, []Measurement, error) {
+	if err := makeEmpty(dir); err != nil {
+		return run, nil, err
+	}
+	run.Schema, run.Started = SchemaVersion, time.Now().UTC()
+	if err := writeJSON(filepath.Join(dir, runFile), run); err != nil {
+		return run, nil, err
+	}
+	raw, err := os.OpenFile(filepath.Join(dir, rawFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return run, nil, err
+	}
+	defer raw.Close()
+	if _, err := raw.WriteString(rawHeader(run.Environment)); err != nil {
+		return run, nil, err
+	}
+	x := &execution{run: run, raw: raw, sample: l.Sample, report: l.Report}
+	for _, c := range run.Plan.Cases {
+		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}})
+	}
+	if err := x.rounds(ctx); err != nil {
+		return x.run, x.samples, err
+	}
+	if err := raw.Close(); err != nil {
+		return x.run, x.samples, err
+	}
+	if l.Profile != nil && ctx.Err() == nil {
+		x.run.Warnings = append(x.run.Warnings, l.profiles(ctx, dir, x.run.Plan)...)
+	}
+	x.run.Finished = time.Now().UTC()
+	return x.run, x.samples, writeJSON(filepath.Join(dir, runFile), x.run)
+}
+
+type execution struct {
+	run     Run
+	raw     *os.File
+	sample  Sampler
+	report  func(Progress)
+	cases   []*progress
+	samples []Measurement
+	failed  int
+}
+
+// budgetLeft is what sampling may still take.
+func (x *execution) budgetLeft() time.Duration {
+	return x.run.Plan.Budget - x.run.Plan.Profiling - time.Since(x.run.Started)
+}
+
+func (x *execution) rounds(ctx context.Context) error {
+	for {
+		c, reason := next(x.run.Plan, x.cases, x.budgetLeft())
+		if ctx.Err() != nil {
+			reason = "interrupted"
+		}
+		if c == nil || ctx.Err() != nil {
+			x.run.Stopped = reason
+			return nil
+		}
+		begin := time.Now()
+		if err := x.round(ctx, c); err != nil {
+			return err
+		}
+		c.took += time.Since(begin)
+		if c.rounds >= x.run.Plan.MinRounds {
+			c.width = widest(x.run.Plan, c, x.samples)
+		}
+	}
+}
+
+func (x *execution) round(ctx context.Context, c *progress) error {
+	if _, err := fmt.Fprintf(x.raw, "%s%d of %s\n", roundMark, c.rounds, c.plan.Key()); err != nil {
+		return err
+	}
+	for _, arm := range shuffled(x.run.Plan.Seed, c.rounds, c.plan) {
+		if _, dropped := c.dropped[arm.Name]; dropped {
+			continue
+		}
+		x.report(Progress{
+			Doing: c.plan.Key() + ": " + arm.Name, Done: len(x.samples), Failed: x.failed,
+			Elapsed: time.Since(x.run.Started), Left: x.left(),
+		})
+		if err := x.one(ctx, c, arm); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	c.rounds++
+	return nil
+}
+
+// one takes one sample; its error is one that ends the run.
+func (x *execution) one(ctx context.Context, c *progress, arm Arm) error {
+	begin := time.Now()
+	output, failure := x.sample(ctx, c.plan, arm)
+	if ctx.Err() != nil {
+		return nil // the sample under way is lost, and that is no failure
+	}
+	var line []byte
+	var values map[string]float64
+	if failure == nil {
+		line, values, failure = findResult(output, benchmarkName(c.plan, arm.Name), c.plan.Unit)
+	}
+	s := Sample{Round: c.rounds, Case: c.plan.Key(), Arm: arm.Name, Took: time.Since(begin)}
+	if failure != nil {
+		s.Failure = failure.Error()
+		line = fmt.Appendf(nil, "# failed: %s: %s: %s\n", s.Case, s.Arm, s.Failure)
+	}
+	if _, err := x.raw.Write(line); err != nil {
+		return err
+	}
+	x.run.Schedule = append(x.run.Schedule, s)
+	if failure == nil {
+		x.samples = append(x.samples, Measurement{c.rounds, s.Case, arm.Name, values})
+		return nil
+	}
+	c.dropped[arm.Name] = s.Failure
+	x.failed++
+	x.run.Warnings = append(x.run.Warnings, Warning{s.Case + "/" + arm.Name, fmt.Sprintf("sample %d failed, so there is no result: %s", c.rounds+1, s.Failure)})
+	arms := 0
+	for _, p := range x.cases {
+		arms += len(p.plan.Arms)
+	}
+	if len(x.samples) == 0 && x.failed >= min(allFailed, arms) {
+		return fmt.Errorf("the first %d samples all failed; %s: %s: %w", x.failed, s.Case, arm.Name, failure)
+	}
+	return nil
+}
+
+// left estimates the time to the end: what the planned rounds will take, at
+// most what is left of the budget.
+func (x *execution) left() time.Duration {
+	var sum, known time.Duration
+	unknown := 0
+	for _, c := range x.cases {
+		if c.rounds == 0 {
+			unknown++
+			continue
+		}
+		known += c.perRound()
+		if !c.over() && (c.rounds < x.run.Plan.MinRounds || c.width > x.run.Plan.Precision) {
+			sum += c.perRound() * time.Duration(max(x.run.Plan.MaxRounds-c.rounds, 0))
+		}
+	}
+	if n := len(x.cases) - unknown; n > 0 {
+		sum += known / time.Duration(n) * time.Duration(unknown*x.run.Plan.MaxRounds)
+	}
+	if budget := x.budgetLeft(); sum == 0 || sum > budget {
+		sum = max(budget, 0)
+	}
+	return sum + x.run.Plan.Profiling
+}
+
+// makeEmpty makes dir and refuses one that holds files already.
+func makeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return os.MkdirAll(dir, 0o777)
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// writeJSON replaces path in one step, so that no reader sees half of it.
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

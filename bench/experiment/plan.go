@@ -1,0 +1,189 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+)
+
+// Profiles of a plan.
+const (
+	Quick = "quick" // the cases that tell variants apart, in under two minutes
+	Full  = "full"  // every case, until the intervals are narrow
+)
+
+// ControlSuffix names the A/A control after its baseline.
+const ControlSuffix = "-again"
+
+// minSamples are needed for an interval and a verdict.
+const minSamples = 6
+
+// Options narrow a plan down; zero values mean the profile's defaults.
+type Options struct {
+	Profile    string
+	Components []string
+	Variants   []string // the baseline always takes part
+	Case       string   // part of "component/name", or a regular expression
+	Workload   string
+	Trace      string
+	Seed       uint64
+	Budget     time.Duration
+	Precision  float64 // half width of a ratio's interval: 0.05 is ±5 %
+	Rounds     int     // exactly so many rounds of every case, whatever their width
+	SampleTime time.Duration
+	Timeout    time.Duration
+}
+
+type defaults struct {
+	budget, sampleTime, timeout time.Duration
+	precision                   float64
+	minRounds, maxRounds        int
+}
+
+// profiles maps a profile to its defaults. Many short samples beat few long
+// ones: a slow phase of the machine covers a whole round and cancels in its
+// ratios.
+var profiles = map[string]defaults{
+	Quick: {85 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, minSamples, 40},
+	Full:  {30 * time.Minute, 100 * time.Millisecond, 60 * time.Second, 0.02, 10, 200},
+}
+
+// NewPlan fixes what will be sampled. Its errors name the option and what it
+// may be.
+func NewPlan(cases []bench.Case, o Options) (Plan, error) {
+	o.Profile = cmp.Or(o.Profile, Quick)
+	d, ok := profiles[o.Profile]
+	if !ok {
+		return Plan{}, fmt.Errorf("unknown profile %q, expected one of %s, %s", o.Profile, Quick, Full)
+	}
+	switch {
+	case o.Budget < 0:
+		return Plan{}, fmt.Errorf("budget is %s, expected more than 0s", o.Budget)
+	case o.Precision < 0 || o.Precision >= 1:
+		return Plan{}, fmt.Errorf("precision is %g, expected a share between 0 and 1, as in 0.05 or 5%%", o.Precision)
+	case o.Rounds < 0:
+		return Plan{}, fmt.Errorf("rounds is %d, expected at least 1", o.Rounds)
+	}
+	selected, err := selectCases(cases, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{
+		Profile: o.Profile, Workload: o.Workload, Trace: o.Trace, Seed: o.Seed, Confidence: 0.95,
+		Budget:     cmp.Or(o.Budget, d.budget),
+		Precision:  cmp.Or(o.Precision, d.precision),
+		SampleTime: cmp.Or(o.SampleTime, d.sampleTime),
+		Timeout:    cmp.Or(o.Timeout, d.timeout),
+		MaxRounds:  d.maxRounds,
+	}
+	comparisons := 0
+	for _, c := range selected {
+		pc := planCase(c, o)
+		p.Cases = append(p.Cases, pc)
+		comparisons += len(pc.Arms) - 2
+	}
+	p.MinRounds = max(d.minRounds, roundsToTell(comparisons))
+	if o.Rounds > 0 {
+		p.MinRounds, p.MaxRounds = o.Rounds, o.Rounds
+		if o.Budget == 0 {
+			p.Budget = 24 * time.Hour // the rounds are the limit
+		}
+	}
+	p.Profiling = p.Budget / 6
+	return p, nil
+}
+
+// roundsToTell is the fewest rounds after which the U-test of one comparison
+// can stay significant when all are corrected for: two samples of n can't have
+// a p-value below 2/C(2n, n), and two tests are made.
+func roundsToTell(comparisons int) int {
+	p, n := 1.0, 1
+	for p*float64(2*comparisons) >= alpha || n < minSamples {
+		n++
+		p *= float64(n) / float64(4*n-2) // C(2n,n) = C(2n-2,n-1)·(4n-2)/n
+	}
+	return n
+}
+
+func planCase(c bench.Case, o Options) PlannedCase {
+	arm := func(variant string) Arm {
+		a := Arm{Name: variant, Variant: variant}
+		for _, v := range c.About {
+			if v.Name == variant {
+				a.Summary, a.Peer, a.Relaxes = v.Summary, v.Peer, v.Relaxes
+			}
+		}
+		return a
+	}
+	pc := PlannedCase{Component: c.Component, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
+	pc.Arms = append(pc.Arms, arm(c.Baseline))
+	for _, v := range c.Variants {
+		if v != c.Baseline && (len(o.Variants) == 0 || slices.Contains(o.Variants, v)) {
+			pc.Arms = append(pc.Arms, arm(v))
+		}
+	}
+	control := arm(c.Baseline)
+	control.Name, control.Control = c.Baseline+ControlSuffix, true
+	pc.Arms = append(pc.Arms, control)
+	return pc
+}
+
+func selectCases(cases []bench.Case, o Options) ([]bench.Case, error) {
+	var components, variants []string
+	for _, c := range cases {
+		components = append(components, c.Component)
+		variants = append(variants, c.Variants...)
+	}
+	if err := known("component", o.Components, components); err != nil {
+		return nil, err
+	}
+	if err := known("variant", o.Variants, variants); err != nil {
+		return nil, err
+	}
+	pattern, err := regexp.Compile(o.Case)
+	if err != nil {
+		pattern = regexp.MustCompile(regexp.QuoteMeta(o.Case))
+	}
+	var selected []bench.Case
+	var names []string // of the cases that only the pattern excludes
+	for _, c := range cases {
+		if len(o.Components) > 0 && !slices.Contains(o.Components, c.Component) {
+			continue
+		}
+		// A case that is asked for by name need not be part of the quick profile.
+		if o.Profile == Quick && !c.Quick && o.Case == "" {
+			continue
+		}
+		if len(o.Variants) > 0 && !slices.ContainsFunc(c.Variants, func(v string) bool { return slices.Contains(o.Variants, v) }) {
+			continue
+		}
+		name := c.Component + "/" + c.Name
+		names = append(names, name)
+		if strings.Contains(name, o.Case) || pattern.MatchString(name) {
+			selected = append(selected, c)
+		}
+	}
+	if len(selected) == 0 && o.Case != "" {
+		return nil, fmt.Errorf("unknown case %q, expected part of one of %s", o.Case, few(o.Case, names))
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no case of the %s profile is left by these components and variants", o.Profile)
+	}
+	return selected, nil
+}
+
+// known refuses the first of the names that is not among those there are.
+func known(what string, names, all []string) error {
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			slices.Sort(all)
+			return fmt.Errorf("unknown %s %q, expected one of %s", what, name, strings.Join(slices.Compact(all), ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ProfileDir is where the profiles of a case's variant lie, relative to the
+// result directory: profiles/<component>_<case>/<variant>.
+func ProfileDir(c PlannedCase, variant string) string {
+	return filepath.Join("profiles", fileName(c.Key()), fileName(variant))
+}
+
+// fileName keeps what is safe in a path on every system; case names stay
+// readable, "/" becomes "_".
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '=', r == '.', r == ',':
+			return r
+		}
+		return '_'
+	}, strings.TrimLeft(s, "."))
+}
+
+// toProfile lists the cases that get profiles: all, on the quick profile the
+// first one of each component, to save time.
+func toProfile(p Plan) []PlannedCase {
+	var cases []PlannedCase
+	seen := map[string]bool{}
+	for _, c := range p.Cases {
+		if p.Profile == Full || !seen[c.Component] {
+			cases = append(cases, c)
+		}
+		seen[c.Component] = true
+	}
+	return cases
+}
+
+// profiles runs one more child per variant, as many at once as there are
+// cores: these are no samples. A profile that is missing is a warning.
+func (l Lab) profiles(ctx context.Context, dir string, plan Plan) []Warning {
+	type job struct {
+		c       PlannedCase
+		variant string
+	}
+	var jobs []job
+	for _, c := range toProfile(plan) {
+		for _, a := range c.Arms {
+			if !a.Control {
+				jobs = append(jobs, job{c, a.Variant})
+			}
+		}
+	}
+	begin := time.Now()
+	limited, cancel := context.WithTimeout(ctx, plan.Profiling)
+	defer cancel()
+	var mu sync.Mutex // guards next, missing and the calls of Report
+	next := 0
+	var missing []Warning
+	take := func() (job, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(jobs) {
+			return job{}, false
+		}
+		j := jobs[next]
+		next++
+		left := time.Duration(0)
+		if done := next - 1; done > 0 {
+			left = min(time.Since(begin)/time.Duration(done)*time.Duration(len(jobs)-done), plan.Profiling-time.Since(begin))
+		}
+		l.Report(Progress{Doing: "profile of " + j.c.Key() + ": " + j.variant, Elapsed: time.Since(begin), Left: max(left, 0)})
+		return j, true
+	}
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for j, ok := take(); ok; j, ok = take() {
+				target := filepath.Join(dir, ProfileDir(j.c, j.variant))
+				_, err := RunChild(limited, l.Profile(j.c, j.variant, target), plan.Timeout)
+				if err == nil {
+					continue
+				}
+				os.RemoveAll(target) // half a set of profiles is none
+				if limited.Err() != nil {
+					err = errors.New("out of time")
+				}
+				mu.Lock()
+				missing = append(missing, Warning{j.c.Key() + "/" + j.variant, fmt.Sprintf("no profile: %v", err)})
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	slices.SortFunc(missing, func(a, b Warning) int { return strings.Compare(a.Scope, b.Scope) })
+	return missing
+}

@@ -1,0 +1,81 @@
+package experiment
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+)
+
+// This file is the child's side: one process, one benchmark.
+
+// RunSample runs one case and ends the process. It prints on stdout what go
+// test -bench prints, under the arm's name, and exits with 1 if the case
+// failed. It goes through testing.Main, so that a sample is measured by the
+// very code that go test runs, b.Loop and failure messages included.
+func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration) error {
+	testing.Init()
+	for name, value := range map[string]string{
+		"test.run": "^$", "test.bench": ".", "test.benchmem": "true", "test.benchtime": sampleTime.String(),
+	} {
+		if err := flag.Set(name, value); err != nil {
+			return err
+		}
+	}
+	every := func(_, _ string) (bool, error) { return true, nil }
+	testing.Main(every, nil, []testing.InternalBenchmark{{
+		Name: c.Benchmark(arm),
+		F:    func(b *testing.B) { c.Run(b, variant) },
+	}}, nil)
+	return nil
+}
+
+// Kinds of profiles that RunProfile writes.
+var profileKinds = []string{"cpu", "heap", "mutex", "block"}
+
+// RunProfile runs one case with all profilers on and writes
+// DIR/{cpu,heap,mutex,block}.pb.gz. Its times are not samples.
+func RunProfile(c bench.Case, variant, dir string, sampleTime time.Duration) error {
+	testing.Init()
+	if err := flag.Set("test.benchtime", sampleTime.String()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	cpu, err := os.Create(filepath.Join(dir, "cpu.pb.gz"))
+	if err != nil {
+		return err
+	}
+	defer cpu.Close()
+	runtime.SetMutexProfileFraction(1)
+	runtime.SetBlockProfileRate(int(time.Microsecond))
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return err
+	}
+	result := testing.Benchmark(func(b *testing.B) { c.Run(b, variant) })
+	pprof.StopCPUProfile()
+	if result.N == 0 {
+		return fmt.Errorf("%s failed while it was profiled", c.Benchmark(variant))
+	}
+	for _, kind := range profileKinds[1:] {
+		f, err := os.Create(filepath.Join(dir, kind+".pb.gz"))
+		if err != nil {
+			return err
+		}
+		if err := pprof.Lookup(kind).WriteTo(f, 0); err != nil {
+			f.Close()
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	return cpu.Sync()
+}

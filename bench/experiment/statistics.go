@@ -1,0 +1,219 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// alpha is the share of reports that may hold a false verdict.
+const alpha = 0.05
+
+// Analyse derives everything that a report shows from the plan and its samples.
+func Analyse(run Run, samples []Measurement) Stats {
+	stats := Stats{Schema: SchemaVersion, Warnings: slices.Clone(run.Warnings)}
+	var family []*Comparison // what Holm corrects over: every claim of the report
+	failed := map[string]bool{}
+	for _, s := range run.Schedule {
+		if s.Failure != "" {
+			failed[s.Case+"/"+s.Arm] = true
+		}
+	}
+	byComponent := map[string]int{}
+	for _, c := range run.Plan.Cases {
+		i, ok := byComponent[c.Component]
+		if !ok {
+			i = len(stats.Components)
+			byComponent[c.Component] = i
+			stats.Components = append(stats.Components, ComponentStats{Component: c.Component})
+		}
+		arms := groupByArm(samples, c.Key())
+		for _, a := range c.Arms {
+			if failed[c.Key()+"/"+a.Name] {
+				delete(arms, a.Name)
+			}
+		}
+		cs, claims := analyseCase(run.Plan, c, arms)
+		family = append(family, claims...)
+		stats.Warnings = append(stats.Warnings, doubts(c, arms)...)
+		stats.Components[i].Cases = append(stats.Components[i].Cases, cs)
+	}
+	adjust(family)
+	for i := range stats.Components {
+		component := &stats.Components[i]
+		for _, c := range component.Cases {
+			for _, r := range c.Rows {
+				if r.Comparison != nil {
+					r.Comparison.Verdict = verdict(r, c.NoiseFloor)
+				}
+			}
+			stats.Warnings = append(stats.Warnings, belowFloor(component.Component, c)...)
+		}
+		component.Ranking = rank(component.Cases)
+		component.Decision = decide(*component)
+	}
+	stats.Decision = overall(stats.Components)
+	return stats
+}
+
+// analyseCase fills in everything but the adjusted p-values and the verdicts,
+// and returns the comparisons that are claims: all but the control's.
+func analyseCase(plan Plan, c PlannedCase, arms map[string]map[int]Measurement) (CaseStats, []*Comparison) {
+	cs := CaseStats{Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
+	var claims []*Comparison
+	controlled := true // without a noise floor nothing can be claimed
+	baseline := arms[c.Baseline]
+	for _, a := range c.Arms {
+		row := Row{Arm: a, Samples: len(arms[a.Name]), Metrics: summaries(plan, arms[a.Name])}
+		if a.Name != c.Baseline {
+			row.Comparison = against(plan, c.Unit, baseline, arms[a.Name])
+		}
+		switch x := row.Comparison; {
+		case x == nil:
+		case a.Control && x.Verdict == NoResult:
+			controlled = false
+		case a.Control:
+			cs.NoiseFloor = noiseFloor(*x)
+		case x.Verdict != NoResult:
+			claims = append(claims, x)
+		}
+		cs.Rows = append(cs.Rows, row)
+	}
+	if !controlled {
+		for _, x := range claims {
+			x.Verdict = NoResult
+		}
+		return cs, nil
+	}
+	return cs, claims
+}
+
+// against is NoResult where either side has no samples or no positive value,
+// which a ratio needs.
+func against(plan Plan, unit string, baseline, arm map[int]Measurement) *Comparison {
+	logs := logRatios(baseline, arm, unit)
+	if len(logs) == 0 {
+		return &Comparison{Ratio: 1, High: math.Inf(1), P: 1, PPaired: 1, PAdjusted: 1, Verdict: NoResult}
+	}
+	x := &Comparison{PAdjusted: 1}
+	x.Ratio, x.Low, x.High = pairedRatio(logs, plan.Confidence)
+	x.P = uTest(valuesIn(baseline, unit), valuesIn(arm, unit))
+	x.PPaired = signedRank(logs)
+	return x
+}
+
+// uTest is the p-value that benchstat prints.
+func uTest(a, b []float64) float64 {
+	return benchmath.AssumeNothing.Compare(newSample(a), newSample(b)).P
+}
+
+func newSample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// summarise gives the median and interval that benchstat prints.
+func summarise(values []float64, confidence float64) Summary {
+	s := benchmath.AssumeNothing.Summary(newSample(values), confidence)
+	return Summary{Center: s.Center, Low: s.Lo, High: s.Hi, Values: values}
+}
+
+func summaries(plan Plan, arm map[int]Measurement) map[string]Summary {
+	units := map[string]bool{}
+	for _, m := range arm {
+		for unit := range m.Values {
+			units[unit] = true
+		}
+	}
+	metrics := make(map[string]Summary, len(units))
+	for unit := range units {
+		metrics[unit] = summarise(valuesIn(arm, unit), plan.Confidence)
+	}
+	return metrics
+}
+
+// valuesIn lists an arm's samples in the order of rounds.
+func valuesIn(arm map[int]Measurement, unit string) []float64 {
+	rounds := make([]int, 0, len(arm))
+	for round := range arm {
+		rounds = append(rounds, round)
+	}
+	slices.Sort(rounds)
+	var values []float64
+	for _, round := range rounds {
+		if v, ok := arm[round].Values[unit]; ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// noiseFloor is what the baseline was seen to differ by from itself.
+func noiseFloor(control Comparison) float64 {
+	return math.Expm1(math.Abs(math.Log(control.Ratio)))
+}
+
+// adjust fills in the adjusted p-values. Either test may show a difference:
+// the U-test within few rounds, the paired one through a drift. Looking twice
+// costs a factor of two.
+func adjust(claims []*Comparison) {
+	ps := make([]float64, len(claims))
+	for i, x := range claims {
+		ps[i] = min(1, 2*min(x.P, x.PPaired))
+	}
+	for i, p := range holm(ps) {
+		claims[i].PAdjusted = p
+	}
+}
+
+// holm gives for each p-value the smallest family-wise error at which it would
+// be significant.
+func holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	adjusted := make([]float64, len(ps))
+	floor := 0.0
+	for rank, i := range order {
+		floor = max(floor, min(1, ps[i]*float64(len(ps)-rank)))
+		adjusted[i] = floor
+	}
+	return adjusted
+}
+
+// verdict needs both: an interval of paired ratios that stays clear of 1 by
+// more than the noise floor, and a test that survives Holm's correction.
+func verdict(r Row, noiseFloor float64) Verdict {
+	x := r.Comparison
+	switch {
+	case x.Verdict == NoResult:
+		return NoResult
+	case r.Samples < minSamples:
+		return TooFew
+	case r.Control || x.PAdjusted >= alpha:
+		return Same
+	case x.Low > 1+noiseFloor:
+		return Faster
+	case x.High < 1/(1+noiseFloor):
+		return Slower
+	}
+	return Same
+}
+
+// belowFloor names what would have been a verdict on a quieter machine.
+func belowFloor(component string, c CaseStats) []Warning {
+	var warnings []Warning
+	for _, r := range c.Rows {
+		x := r.Comparison
+		if x != nil && x.Verdict == Same && x.PAdjusted < alpha && (x.Low > 1 || x.High < 1) {
+			warnings = append(warnings, Warning{component + "/" + c.Name + "/" + r.Name,
+				fmt.Sprintf("differs from %s by %.1f %%, less than this run's noise allows to claim (floor %.1f %%): more rounds or a quieter machine would tell",
+					c.Baseline, 100*(x.Ratio-1), 100*c.NoiseFloor)})
+		}
+	}
+	return warnings
+}

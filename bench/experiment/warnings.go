@@ -1,0 +1,97 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// doubts finds what should make a reader careful about a case: arms without or
+// with few samples, two modes, a drift over the run.
+func doubts(c PlannedCase, arms map[string]map[int]Measurement) []Warning {
+	var warnings []Warning
+	warn := func(format string, args ...any) {
+		warnings = append(warnings, Warning{c.Key(), fmt.Sprintf(format, args...)})
+	}
+	var missing, few, bimodal, drifting, zero []string
+	for _, a := range c.Arms {
+		values := valuesIn(arms[a.Name], c.Unit)
+		switch {
+		case len(values) == 0:
+			missing = append(missing, a.Name)
+		case slices.Min(values) <= 0:
+			zero = append(zero, a.Name)
+		case len(values) < minSamples:
+			few = append(few, fmt.Sprintf("%s (%d)", a.Name, len(values)))
+		default:
+			if twoModes(values) {
+				bimodal = append(bimodal, a.Name)
+			}
+			if drifts(values) {
+				drifting = append(drifting, a.Name)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		warn("no samples of %s", strings.Join(missing, ", "))
+	}
+	if len(zero) > 0 {
+		warn("%s is 0 in samples of %s: such rounds have no ratio", c.Unit, strings.Join(zero, ", "))
+	}
+	if len(few) > 0 {
+		warn("too few samples of %s: at least %d are needed for an interval", strings.Join(few, ", "), minSamples)
+	}
+	if len(bimodal) > 0 {
+		warn("two modes in %s of %s: the median may lie between them; read the samples", c.Unit, strings.Join(bimodal, ", "))
+	}
+	// One arm in many drifts by chance; a machine that slows down drifts them all.
+	if len(drifting)*2 > len(c.Arms) {
+		warn("%s drifted over the run: ratios hold, because the arms took turns, absolute figures don't", c.Unit)
+	}
+	return warnings
+}
+
+// twoModes reports that the values fall into two groups of at least a fifth
+// each, further apart than five times the spread within them and than 10 %.
+// Normal samples do so less than once in a hundred times (see the test).
+func twoModes(values []float64) bool {
+	n := len(values)
+	if n < 10 {
+		return false
+	}
+	logs := make([]float64, n)
+	for i, v := range values {
+		logs[i] = math.Log(v)
+	}
+	slices.Sort(logs)
+	for cut := n / 5; cut <= n-n/5; cut++ {
+		low, lowSum := spread(logs[:cut])
+		high, highSum := spread(logs[cut:])
+		within := math.Sqrt((lowSum + highSum) / float64(n-2))
+		if apart := high - low; apart > 0.1 && apart > 5*within && logs[cut]-logs[cut-1] > within {
+			return true
+		}
+	}
+	return false
+}
+
+// spread is the mean and the sum of squared deviations.
+func spread(xs []float64) (mean, squares float64) {
+	for _, x := range xs {
+		mean += x
+	}
+	mean /= float64(len(xs))
+	for _, x := range xs {
+		squares += (x - mean) * (x - mean)
+	}
+	return mean, squares
+}
+
+// drifts reports that the run's halves differ, and by more than 5 %.
+func drifts(values []float64) bool {
+	half := len(values) / 2
+	first, second := values[:half], values[half:]
+	a, b := summarise(first, 0.95).Center, summarise(second, 0.95).Center
+	return math.Abs(math.Log(a/b)) > math.Log(1.05) && uTest(first, second) < alpha
+}

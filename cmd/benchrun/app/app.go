@@ -1,0 +1,149 @@
+// Package app is the benchrun command: one file a subcommand.
+//
+//	list      what there is to compare
+//	run       plan, sample in child processes, decide, report
+//	report    the report of an older run again
+//	verify    the conformance suites
+//	compare   two results, as a gate for CI
+//
+// A Suite says what is compared. Main runs benchrun's own; whoever has a queue
+// of their own builds a benchrun with it in a few lines:
+//
+//	s := app.Default()
+//	s.Cases = func(o bench.Options) ([]bench.Case, error) { … }
+//	os.Exit(s.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+//
+// Samples are child processes: the program starts itself again with the hidden
+// subcommand sample.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitGate  = 1 // a gate failed: a slower variant, a broken contract
+	exitUsage = 2 // wrong usage or input, or the work could not be done
+)
+
+// A Suite is what a benchrun compares, verifies and how it reports.
+type Suite struct {
+	// Cases lists the benchmarks; it is called in every child process and has
+	// to be cheap.
+	Cases func(bench.Options) ([]bench.Case, error)
+	// Check reads the workload or trace to its end before anything is sampled;
+	// nil for no check.
+	Check func(bench.Options) error
+	// Workloads lists the embedded presets: name and one line each.
+	Workloads func() [][2]string
+	// Conformance lists the contract's suites, named "component/variant".
+	Conformance func() []testing.InternalTest
+	// Report writes the reports into a result directory.
+	Report func(dir string, run experiment.Run, stats experiment.Stats) error
+}
+
+// Main runs benchrun with its own suite and returns the exit code: 0 fine, 1 a
+// gate failed, 2 wrong usage or input.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return Default().Main(ctx, args, stdout, stderr)
+}
+
+// errGate is a gate that failed; what failed was printed already.
+var errGate = errors.New("gate failed")
+
+// Main runs the command line and returns the exit code.
+func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := s.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errGate):
+		return exitGate
+	}
+	fmt.Fprintf(stderr, "error: %s\n", oneLine(err))
+	return exitUsage
+}
+
+func (s Suite) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "benchrun",
+		Short: "Compare the queue and cache internals of Kubernetes controllers",
+		Long: `benchrun compares implementations of what lies between a watch event and a
+reconcile: FIFOs, indexers, work queues, delaying queues, rate limiters. It
+samples them in turns in fresh processes, states what differs by more than the
+machine's noise, and writes a report.
+
+Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
+		Example: `  # Compare every variant on the quick profile, in under two minutes
+  benchrun run
+
+  # See what there is
+  benchrun list`,
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+	root.AddCommand(s.listCommand(), s.runCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), s.sampleCommand(), s.clauseCommand())
+	return root
+}
+
+// noArgs also catches an unknown subcommand of the root.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return fmt.Errorf("%s takes no arguments, found %q", cmd.CommandPath(), args[0])
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q, expected one of %s", args[0], strings.Join(names, ", "))
+}
+
+// oneArg wants exactly the arguments that are named.
+func wantArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != len(names) {
+			return fmt.Errorf("%s: found %d arguments, expected %s", cmd.CommandPath(), len(args), strings.Join(names, " "))
+		}
+		return nil
+	}
+}
+
+// oneLine joins the lines of an error.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}
+
+// self is the command line that starts this program again.
+func self(args ...string) ([]string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("can't find this program to start it again: %w", err)
+	}
+	return append([]string{path}, args...), nil
+}

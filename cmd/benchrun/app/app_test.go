@@ -1,0 +1,268 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/impl"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets the test binary play benchrun's child processes.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "sample" || os.Args[1] == "clauses") {
+		os.Exit(testSuite().Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// testSuite has a component whose variants cost nothing, panic and hang.
+func testSuite() Suite {
+	about := []impl.Variant[any]{
+		{Name: "fast", Summary: "does half"}, {Name: "loose", Summary: "does less", Relaxes: []string{"order"}},
+		{Name: "broken", Summary: "panics"}, {Name: "wrong", Summary: "loses items"}, {Name: "client-go", Peer: true, Summary: "does all"},
+	}
+	names := []string{"fast", "loose", "broken", "wrong", "client-go"}
+	work := func(b *testing.B, variant string) {
+		n := map[string]int{"fast": 300, "loose": 100, "client-go": 3000}[variant]
+		x := 1.0
+		for b.Loop() {
+			for range n {
+				x = math.Sqrt(x + 1)
+			}
+		}
+		switch variant {
+		case "broken":
+			panic("a bug in a variant")
+		case "wrong":
+			b.Fatal("2 items were lost")
+		}
+	}
+	return Suite{
+		Cases: func(o bench.Options) ([]bench.Case, error) {
+			return []bench.Case{
+				{Component: "queue", Name: "op=cycle", Summary: "a cycle", Unit: "sec/op", Quick: true, Variants: names, About: about, Baseline: "client-go", Run: work},
+				{Component: "queue", Name: "op=backlog/n=10k", Summary: "a backlog", Unit: "sec/op", Variants: names, About: about, Baseline: "client-go", Run: work},
+			}, nil
+		},
+		Check: func(o bench.Options) error {
+			if o.Trace == "bad" {
+				return fmt.Errorf("bad:3: invalid JSON")
+			}
+			return nil
+		},
+		Workloads: func() [][2]string { return [][2]string{{"steady", "a quiet cluster"}} },
+		Conformance: func() []testing.InternalTest {
+			return []testing.InternalTest{
+				{Name: "queue/good", F: func(t *testing.T) {
+					t.Run("fifo", func(t *testing.T) {})
+					t.Run("drain", func(t *testing.T) { t.Skip("relaxed") })
+				}},
+				{Name: "queue/bad", F: func(t *testing.T) {
+					t.Run("fifo", func(t *testing.T) {})
+					t.Run("re-queue", func(t *testing.T) { t.Error("an item added while processed was lost") })
+				}},
+				{Name: "queue/hangs", F: func(t *testing.T) {
+					t.Run("fifo", func(t *testing.T) {})
+					t.Run("shutdown", func(t *testing.T) { <-t.Context().Done(); <-make(chan int, 1) })
+				}},
+			}
+		},
+		Report: func(dir string, _ experiment.Run, stats experiment.Stats) error {
+			return os.WriteFile(filepath.Join(dir, "report.html"), []byte(stats.Decision), 0o666)
+		},
+	}
+}
+
+func benchrun(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return benchrunWith(t.Context(), args...)
+}
+
+func benchrunWith(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = testSuite().Main(ctx, args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "result")
+	code, stdout, stderr := benchrun(t, "run", "--rounds", "8", "--seed", "5", "--out", dir)
+	require.Equal(t, 0, code, stderr)
+	assert.Contains(t, stdout, "Use queue=fast: a full drop-in")
+	assert.Contains(t, stdout, "COMPONENT   VARIANT")
+	assert.Contains(t, stdout, "Report: "+filepath.Join(dir, "report.html"))
+	assert.Contains(t, stderr, "seed 5")
+
+	run, samples, err := experiment.Load(dir)
+	require.NoError(t, err)
+	assert.Len(t, samples, 8*4, "of the baseline, its control and two variants that work")
+	assert.Equal(t, []string{"run", "--out=" + dir, "--rounds=8"}, []string{run.Command[0], run.Command[2], run.Command[1]})
+	warnings := fmt.Sprint(run.Warnings)
+	assert.Contains(t, warnings, "queue/op=cycle/broken sample 1 failed, so there is no result: exit status 2: panic: a bug in a variant")
+	assert.Contains(t, warnings, "2 items were lost")
+
+	var stats experiment.Stats
+	b, err := os.ReadFile(filepath.Join(dir, "stats.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &stats))
+	assert.Contains(t, stats.Components[0].Decision, "loose is ")
+	assert.Contains(t, stats.Components[0].Decision, "but relaxes order")
+	for _, kind := range []string{"cpu", "heap", "mutex", "block"} {
+		assert.FileExists(t, filepath.Join(dir, "profiles", "queue_op=cycle", "fast", kind+".pb.gz"))
+	}
+
+	t.Run("report", func(t *testing.T) {
+		code, again, stderr := benchrun(t, "report", dir)
+		require.Equal(t, 0, code, stderr)
+		assert.Equal(t, stdout, again)
+		code, csv, _ := benchrun(t, "report", dir, "-o", "csv")
+		assert.Zero(t, code)
+		assert.True(t, strings.HasPrefix(csv, "component,variant,ratio,"))
+	})
+	t.Run("compare", func(t *testing.T) {
+		code, stdout, stderr := benchrun(t, "compare", dir, filepath.Join(dir, "raw.txt"), "--fail-on", "time>0,allocs>0")
+		require.Equal(t, 0, code, stderr)
+		assert.Contains(t, stdout, "Queue/op=cycle/impl=fast")
+
+		slower := filepath.Join(t.TempDir(), "slower.txt")
+		raw, err := os.ReadFile(filepath.Join(dir, "raw.txt"))
+		require.NoError(t, err)
+		swapped := strings.NewReplacer("impl=fast", "impl=client-go", "impl=client-go-again", "impl=x", "impl=client-go", "impl=fast").Replace(string(raw))
+		require.NoError(t, os.WriteFile(slower, []byte(swapped), 0o666))
+		code, _, stderr = benchrun(t, "compare", dir, slower, "--fail-on", "time>50%")
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, "failed: BenchmarkQueue/op=cycle/impl=fast")
+		assert.Contains(t, stderr, "the limit is time>50%")
+	})
+}
+
+func TestRunInterrupted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "result")
+	ctx, cancel := context.WithCancel(t.Context())
+	s := testSuite()
+	var out bytes.Buffer
+	// The first progress line comes with the first sample, later ones with time:
+	// cancel when raw.txt holds a sample.
+	watch := make(chan struct{})
+	go func() {
+		defer close(watch)
+		for ctx.Err() == nil {
+			if b, _ := os.ReadFile(filepath.Join(dir, "raw.txt")); bytes.Contains(b, []byte("ns/op")) {
+				cancel()
+			}
+		}
+	}()
+	code := s.Main(ctx, []string{"run", "--rounds", "1000", "--out", dir}, &out, &bytes.Buffer{})
+	cancel()
+	<-watch
+	assert.Zero(t, code)
+	assert.Contains(t, out.String(), "Stopped by interrupted")
+	assert.FileExists(t, filepath.Join(dir, "report.html"))
+
+	code, _, stderr := benchrunWith(ctx, "run", "--out", filepath.Join(t.TempDir(), "x"))
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "interrupted before the first sample")
+}
+
+func TestVerify(t *testing.T) {
+	code, stdout, stderr := benchrun(t, "verify", "--timeout", "2s")
+	assert.Equal(t, 1, code, stderr)
+	assert.Regexp(t, `queue +good +pass +1 +0`, stdout)
+	assert.Regexp(t, `queue +bad +fail +1 +1 +fail: re-queue: app_test.go:\d+: an item added while processed was lost`, stdout)
+	assert.Regexp(t, `queue +hangs +hang +1 +1 +did not end: shutdown: timed out after 2s`, stdout)
+
+	code, stdout, _ = benchrun(t, "verify", "--variant", "good", "-v")
+	assert.Zero(t, code)
+	assert.Regexp(t, `skip: drain: app_test.go:\d+: relaxed`, stdout)
+}
+
+func TestBadInput(t *testing.T) {
+	full := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
+	for line, want := range map[string]string{
+		"walk":                           `unknown command "walk", expected one of compare, `,
+		"run --speed":                    "unknown flag: --speed (see benchrun run --help)",
+		"run now":                        `benchrun run takes no arguments, found "now"`,
+		"run --profile slow":             `unknown profile "slow", expected one of quick, full`,
+		"run --component cache":          `unknown component "cache", expected one of queue`,
+		"run --variant rin":              `unknown variant "rin", expected one of broken, client-go, fast, loose, wrong`,
+		"run --case op=lost":             `unknown case "op=lost", expected part of one of queue/op=cycle, queue/op=backlog/n=10k`,
+		"run --budget soon":              `invalid argument "soon" for "--budget"`,
+		"run --budget 0s":                "--budget: found 0, expected more",
+		"run --precision 500%":           `invalid argument "500%" for "--precision" flag: expected a share between 0 and 1, as in 5% or 0.05`,
+		"run --rounds 0":                 "--rounds: found 0, expected more",
+		"run --trace bad":                "bad:3: invalid JSON",
+		"run -o xml":                     "expected one of table, json, yaml, csv",
+		"run --out " + full:              "is not empty (it holds notes), expected a new or empty directory",
+		"run --out " + full + "/notes/x": "not a directory",
+		"list nodes":                     `unknown list "nodes", expected one of components, variants, cases, workloads`,
+		"report":                         "benchrun report: found 0 arguments, expected DIR",
+		"report " + full:                 "has no run.json, expected a directory that benchrun run wrote",
+		"compare a":                      "found 1 arguments, expected OLD NEW",
+		"compare /none /none":            "no such file or directory",
+		"compare a b --fail-on speed":    `--fail-on: found "speed", expected METRIC>AMOUNT`,
+		"compare a b --fail-on speed>5%": `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, time`,
+		"verify --component cache":       `--component: unknown component "cache", expected one of queue`,
+		"verify --variant ring":          `--variant: unknown variant "ring", expected one of bad, good, hangs`,
+		"verify --timeout 0s":            "--timeout: found 0s, expected more than 0s",
+		"sample --case queue/op=x":       `--case: unknown case "queue/op=x"`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, stdout, stderr := benchrun(t, strings.Fields(line)...)
+			assert.Equal(t, 2, code)
+			assert.Contains(t, stderr, want)
+			assert.True(t, strings.HasPrefix(stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:], "error: "), "one line, the last: %q", stderr)
+			assert.Empty(t, stdout)
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	code, stdout, _ := benchrun(t, "list")
+	assert.Zero(t, code)
+	assert.Regexp(t, `queue +loose +order +does less`, stdout)
+	assert.Regexp(t, `steady +a quiet cluster`, stdout)
+
+	_, stdout, _ = benchrun(t, "list", "cases", "-o", "json")
+	var l listing
+	require.NoError(t, json.Unmarshal([]byte(stdout), &l))
+	assert.Len(t, l.Cases, 2)
+	assert.Empty(t, l.Variants)
+	_, stdout, _ = benchrun(t, "list", "components", "-o", "yaml")
+	assert.Contains(t, stdout, "components:\n- baseline: client-go\n")
+}
+
+// Every command's help has an example, and the root's is as in testdata.
+func TestHelp(t *testing.T) {
+	for _, c := range testSuite().root().Commands() {
+		if !c.Hidden {
+			assert.NotEmpty(t, c.Example, c.Name())
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"compare", "--help"}} {
+		code, stdout, _ := benchrun(t, args...)
+		assert.Zero(t, code)
+		golden := filepath.Join("testdata", strings.Trim(strings.Join(args, ""), "-")+".txt")
+		golden = strings.ReplaceAll(golden, "--", "-")
+		if os.Getenv("UPDATE_GOLDEN") != "" {
+			require.NoError(t, os.WriteFile(golden, []byte(stdout), 0o666))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err, "write it with UPDATE_GOLDEN=1 go test")
+		assert.Equal(t, string(want), stdout)
+	}
+	code, stdout, _ := benchrun(t, "completion", "bash")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "bash completion")
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// An output is the -o flag: how a result is printed.
+type output string
+
+var outputs = []string{"table", "json", "yaml", "csv"}
+
+func (o *output) String() string { return string(*o) }
+func (o *output) Type() string   { return "format" }
+func (o *output) Set(s string) error {
+	for _, known := range outputs {
+		if s == known {
+			*o = output(s)
+			return nil
+		}
+	}
+	return fmt.Errorf("expected one of %s", strings.Join(outputs, ", "))
+}
+
+func (o *output) addTo(cmd *cobra.Command) {
+	*o = "table"
+	cmd.Flags().VarP(o, "output", "o", "how to print the result: "+strings.Join(outputs, ", "))
+	// The flag is known to exist.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// A table is what -o table and csv print; value is the same for json and yaml.
+type table struct {
+	header []string
+	rows   [][]string
+	value  any
+}
+
+func (o output) print(w io.Writer, t table) error {
+	switch o {
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(t.value)
+	case "yaml":
+		b, err := yaml.Marshal(t.value)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	case "csv":
+		c := csv.NewWriter(w)
+		if err := c.Write(t.header); err != nil {
+			return err
+		}
+		return c.WriteAll(t.rows)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(tw, strings.ToUpper(strings.Join(t.header, "\t")))
+	for _, row := range t.rows {
+		fmt.Fprintln(tw, strings.Join(row, "\t"))
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,193 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/spf13/cobra"
+)
+
+func (s Suite) runCommand() *cobra.Command {
+	var o experiment.Options
+	var dir string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Compare the variants and write a report",
+		Long: `Run samples every variant of the selected cases in turns, each sample in a
+fresh process, and takes the baseline twice: what it differs by from itself is
+the noise floor. Sampling ends when every ratio's interval is as narrow as
+wanted or the budget is spent. Ctrl-C ends it early and still reports.
+
+The result directory holds raw.txt, which the stock benchstat reads
+(benchstat -col /impl raw.txt), run.json, stats.json, profiles, report.md and
+report.html.`,
+		Example: `  # Everything on the quick profile, in under two minutes
+  benchrun run
+
+  # Two queues on every case about a cycle, until ratios are known to 2 %
+  benchrun run --profile full --component queue --variant ring,client-go --case op=cycle --precision 2%
+
+  # The pipeline on your own cluster's traffic
+  kubectl get pods -A --watch --output-watch-events -o json > pods.json
+  benchrun run --component pipeline --trace pods.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.run(cmd, o, dir, out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Profile, "profile", experiment.Quick, "which cases and how long: quick, full")
+	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
+	f.StringSliceVar(&o.Variants, "variant", nil, "variants to compare, the baseline is always one (default all)")
+	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
+	f.StringVar(&o.Workload, "workload", "", "preset or file that the pipeline runs (see benchrun list workloads)")
+	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs: kubectl's watch output or JSON lines, gzipped or not")
+	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 85s quick, 30m full)")
+	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5% quick, 2% full)")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of keys, events and schedule (default random, printed)")
+	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each variant and case (default as many as the precision takes)")
+	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-PROFILE)")
+	out.addTo(cmd)
+	s.completeNames(cmd)
+	return cmd
+}
+
+func (s Suite) run(cmd *cobra.Command, o experiment.Options, dir string, out output) error {
+	for _, name := range []string{"budget", "rounds", "precision"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
+			return fmt.Errorf("--%s: found 0, expected more", name)
+		}
+	}
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace}
+	if s.Check != nil {
+		if err := s.Check(load); err != nil {
+			return err
+		}
+	}
+	cases, err := s.Cases(load)
+	if err != nil {
+		return err
+	}
+	plan, err := experiment.NewPlan(cases, o)
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+plan.Profile)
+	}
+	progress := newProgressLine(cmd.ErrOrStderr())
+	l, err := lab(plan, progress.show)
+	if err != nil {
+		return err
+	}
+	arms := 0
+	for _, c := range plan.Cases {
+		arms += len(c.Arms)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d cases, %d arms, seed %d, into %s\n", len(plan.Cases), arms, plan.Seed, dir)
+	run := experiment.Run{
+		Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: experiment.Versions(),
+	}
+	run, samples, err := l.Execute(cmd.Context(), dir, run)
+	progress.done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	if len(samples) == 0 {
+		return errors.New("interrupted before the first sample: there is nothing to report")
+	}
+	return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
+}
+
+// publish derives statistics and reports of a result directory and prints the
+// decision, the ranking and where the report is.
+func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []experiment.Measurement, out output) error {
+	stats := experiment.Analyse(run, samples)
+	if err := experiment.WriteStats(dir, stats); err != nil {
+		return err
+	}
+	if err := s.Report(dir, run, stats); err != nil {
+		return err
+	}
+	if out != "table" {
+		return out.print(w, rankingTable(stats))
+	}
+	fmt.Fprintf(w, "%s\n\n", stats.Decision)
+	if err := out.print(w, rankingTable(stats)); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nStopped by %s. ", run.Stopped)
+	if n := len(stats.Warnings); n > 0 {
+		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
+	}
+	_, err := fmt.Fprintf(w, "Ratios say how many times as fast as the baseline, as geometric means over the cases.\nReport: %s\n", filepath.Join(dir, "report.html"))
+	return err
+}
+
+func rankingTable(stats experiment.Stats) table {
+	t := table{value: stats, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
+	for _, c := range stats.Components {
+		floor := 0.0
+		for _, cs := range c.Cases {
+			floor = max(floor, cs.NoiseFloor)
+		}
+		for _, r := range c.Ranking {
+			ratio, worst := "-", "-"
+			if r.Cases > 0 {
+				ratio, worst = fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.Worst)
+			}
+			t.rows = append(t.rows, []string{
+				c.Component, r.Variant, ratio, worst,
+				strconv.Itoa(r.Faster), strconv.Itoa(r.Slower), strconv.Itoa(r.Cases),
+				fmt.Sprintf("%.1f%%", 100*floor), strings.Join(r.Relaxes, " "),
+			})
+		}
+	}
+	return t
+}
+
+// commandLine gives back the arguments that repeat this run.
+func commandLine(cmd *cobra.Command) []string {
+	args := []string{cmd.Name()}
+	for _, name := range []string{"profile", "component", "variant", "case", "workload", "trace", "budget", "precision", "rounds", "out"} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			args = append(args, "--"+name+"="+strings.Trim(f.Value.String(), "[]"))
+		}
+	}
+	return args
+}
+
+// A share is a flag that takes 5% or 0.05.
+type share float64
+
+func (s *share) Type() string { return "percent" }
+func (s *share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(100*float64(*s), 'g', -1, 64) + "%"
+}
+
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if percent {
+		x /= 100
+	}
+	if err != nil || !(x > 0 && x < 1) {
+		return errors.New("expected a share between 0 and 1, as in 5% or 0.05")
+	}
+	*s = share(x)
+	return nil
+}

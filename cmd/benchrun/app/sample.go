@@ -1,0 +1,76 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/spf13/cobra"
+)
+
+// A sampleCommand line is one child process: one benchmark, printed on stdout
+// in the Go benchmark format, or its profiles.
+func (s Suite) sampleCommand() *cobra.Command {
+	var o bench.Options
+	var name, variant, arm, profiles string
+	var sampleTime time.Duration
+	cmd := &cobra.Command{
+		Use: "sample", Short: "Run one benchmark in this process", Hidden: true, Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cases, err := s.Cases(o)
+			if err != nil {
+				return err
+			}
+			for _, c := range cases {
+				if c.Component+"/"+c.Name != name {
+					continue
+				}
+				if profiles != "" {
+					return experiment.RunProfile(c, variant, profiles, sampleTime)
+				}
+				return experiment.RunSample(c, variant, arm, sampleTime)
+			}
+			return fmt.Errorf("--case: unknown case %q", name)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "case", "", "component/name")
+	f.StringVar(&variant, "variant", "", "variant to run")
+	f.StringVar(&arm, "arm", "", "name to print")
+	f.StringVar(&profiles, "profiles", "", "directory for profiles instead of a sample")
+	f.DurationVar(&sampleTime, "time", 0, "measured time")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed")
+	f.StringVar(&o.Workload, "workload", "", "workload")
+	f.StringVar(&o.Trace, "trace", "", "trace")
+	return cmd
+}
+
+// profileTime is long enough for some tens of CPU profile ticks, which come
+// every 10 ms.
+const profileTime = 300 * time.Millisecond
+
+func sampleArgs(p experiment.Plan, c experiment.PlannedCase, variant string, more ...string) []string {
+	return append([]string{
+		"sample", "--case", c.Key(), "--variant", variant, "--seed", strconv.FormatUint(p.Seed, 10),
+		"--workload", p.Workload, "--trace", p.Trace,
+	}, more...)
+}
+
+// lab starts this program again for every sample and profile.
+func lab(p experiment.Plan, report func(experiment.Progress)) (experiment.Lab, error) {
+	program, err := self()
+	if err != nil {
+		return experiment.Lab{}, err
+	}
+	return experiment.Lab{
+		Report: report,
+		Sample: experiment.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
+			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", p.SampleTime.String())...)
+		}, p.Timeout),
+		Profile: func(c experiment.PlannedCase, variant, dir string) []string {
+			return append(program, sampleArgs(p, c, variant, "--profiles", dir, "--time", profileTime.String())...)
+		},
+	}, nil
+}
