@@ -148,14 +148,6 @@ func spread(s experiment.Summary) string {
 	return "± " + percent(wide)
 }
 
-// scaled formats one figure with its prefix and unit, such as "7.6 GiB".
-func scaled(v float64, unit string) string {
-	s := benchunit.CommonScale([]float64{v}, benchunit.ClassOf(unit))
-	prefix := s.Prefix
-	s.Prefix = ""
-	return s.Format(v) + " " + prefix + unit
-}
-
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

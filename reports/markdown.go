@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// maxMarkdown leaves room below the 65,536 characters of a GitHub comment.
+const maxMarkdown = 45_000
+
 // renderMarkdown prints the page as report.md, made to be pasted into a pull
 // request: the decision and the rankings in sight, each case's table folded.
 func renderMarkdown(p *page) []byte {
@@ -38,8 +41,12 @@ func renderMarkdown(p *page) []byte {
 		}
 		line("")
 		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
-		for _, x := range c.Cases {
+		for i, x := range c.Cases {
 			line("")
+			if w.Len() > maxMarkdown {
+				line("%s more in stats.csv.", plural(len(c.Cases)-i, "case"))
+				break
+			}
 			line("%s: %s Noise floor %s.", code(x.Name), text(sentence(x.Summary)), x.Noise)
 			line("")
 			header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
@@ -63,6 +70,10 @@ func renderMarkdown(p *page) []byte {
 		}
 		line("")
 		line("</details>")
+	}
+	for _, note := range p.Notes {
+		line("")
+		line("%s", text(note))
 	}
 	if len(p.Warnings) > 0 {
 		line("")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +48,7 @@ type component struct {
 	Variants                  []variantName // columns of the heat map
 	Cases                     []caseView
 	Profiled                  bool
-	Best                      string // the first of the ranking that is ours
+	Best                      string // shown beside the baseline: what the decision names, else the first that is not upstream's
 }
 
 type variantName struct {
@@ -64,6 +63,7 @@ type rank struct {
 	Ratio, Interval, Worst, Tally string
 	WorstID, WorstCase            string
 	Tone                          string // "faster", "slower", "mixed", "same", "base"
+	Pick                          bool   // what the component's decision names
 	Interval95                    span
 	Range                         span // from the worst case to the best
 	Mid                           float64
@@ -93,7 +93,7 @@ type row struct {
 	P                        string
 	Cells                    []cellValue
 	Samples                  int
-	Links                    []link // profiles
+	Profile                  string // where its CPU profile is shown
 }
 
 // A cellValue is a figure with its spread and the number to sort by.
@@ -116,15 +116,17 @@ type heatCell struct {
 
 const maxWarnings = 60
 
-func newPage(dir string, run experiment.Run, stats experiment.Stats) *page {
+// newPage shows the tables of the first cases, up to rows variants in all;
+// rankings and decisions are always over every case.
+func newPage(in input, rows int) *page {
+	run, stats := in.run, in.stats
 	p := &page{
 		Title:    "informerbench report",
-		Subtitle: filepath.Base(filepath.Clean(dir)),
+		Subtitle: in.name,
 		Decision: stats.Decision,
 		Warnings: stats.Warnings,
-	}
-	if abs, err := filepath.Abs(dir); err == nil {
-		p.Subtitle = filepath.Base(abs)
+		Profiles: in.profiles,
+		links:    in.links,
 	}
 	if p.Decision == "" {
 		p.Decision = "Nothing was measured, so there is nothing to decide."
@@ -142,8 +144,18 @@ func newPage(dir string, run experiment.Run, stats experiment.Stats) *page {
 	p.Axis = newAxis(stats)
 	p.Baseline = commonBaseline(stats.Components)
 	used := map[string]bool{}
+	shown, hidden := room(stats, rows)
 	for i, c := range stats.Components {
-		p.Components = append(p.Components, p.component(c, sectionID(c.Component, i, used)))
+		p.Components = append(p.Components, p.component(c, shown[i], sectionID(c.Component, i, used)))
+	}
+	if hidden > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings.", plural(hidden, "case")))
+	}
+	if in.profiles.hidden > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not drawn here to keep the page small; each case's table links to pprof's view of them.", plural(in.profiles.hidden, "CPU profile")))
+	}
+	for _, graph := range in.profiles.all {
+		p.linkProfile(graph)
 	}
 	p.Command = strings.Join(quoted(run.Command), " ")
 	p.Facts = runFacts(run)
@@ -152,6 +164,39 @@ func newPage(dir string, run experiment.Run, stats experiment.Stats) *page {
 		p.Versions = append(p.Versions, fact{module, run.Versions[module]})
 	}
 	return p
+}
+
+// room deals out rows to the components case by case, so that each shows its
+// first cases.
+func room(stats experiment.Stats, rows int) (shown []int, hidden int) {
+	shown = make([]int, len(stats.Components))
+	for more := true; more; {
+		more = false
+		for i, c := range stats.Components {
+			if shown[i] < len(c.Cases) && rows >= len(c.Cases[shown[i]].Rows) {
+				rows -= len(c.Cases[shown[i]].Rows)
+				shown[i]++
+				more = true
+			}
+		}
+	}
+	for i, c := range stats.Components {
+		hidden += len(c.Cases) - shown[i]
+	}
+	return shown, hidden
+}
+
+func (p *page) linkProfile(graph flame) {
+	c := &p.Components[graph.Component]
+	if graph.Case >= len(c.Cases) {
+		return
+	}
+	c.Profiled = true
+	for i, r := range c.Cases[graph.Case].Rows {
+		if r.Name == graph.Variant && !r.Control {
+			c.Cases[graph.Case].Rows[i].Profile = cmp.Or(graph.Page, graph.File)
+		}
+	}
 }
 
 // commonBaseline names the baseline of all cases, if they have the same one.
@@ -197,7 +242,7 @@ func title(component string) string {
 	return component
 }
 
-func (p *page) component(c experiment.ComponentStats, id string) component {
+func (p *page) component(c experiment.ComponentStats, shown int, id string) component {
 	view := component{ID: id, Name: c.Component, Title: title(c.Component), Decision: c.Decision}
 	floor := medianFloor(c.Cases)
 	view.Noise = floorText(floor)
@@ -208,7 +253,9 @@ func (p *page) component(c experiment.ComponentStats, id string) component {
 	baselines := map[string]bool{}
 	for i, x := range c.Cases {
 		baselines[x.Baseline] = true
-		view.Cases = append(view.Cases, p.caseView(x, fmt.Sprintf("%s-%d", id, i+1)))
+		if i < shown {
+			view.Cases = append(view.Cases, p.caseView(x, fmt.Sprintf("%s-%d", id, i+1)))
+		}
 	}
 	view.Variants = variants(c)
 	for i := range view.Cases {
@@ -218,14 +265,15 @@ func (p *page) component(c experiment.ComponentStats, id string) component {
 		line := p.rank(r, c.Cases, view.Cases)
 		line.Baseline = baselines[r.Variant]
 		if line.Baseline {
-			line.Tone, line.Tally = "base", "what the others are compared with"
+			line.Tone, line.Tally = "base", ""
 		}
+		line.Pick = strings.HasPrefix(c.Decision, "Use "+r.Variant+":") || strings.HasPrefix(c.Decision, "Keep "+r.Variant+":")
 		for _, v := range view.Variants {
 			if v.Name == r.Variant {
 				line.Summary = v.Summary
 			}
 		}
-		if view.Best == "" && !line.Baseline && !line.Peer {
+		if !line.Baseline && (line.Pick || view.Best == "" && !line.Peer) {
 			view.Best = line.Name
 		}
 		view.Ranks = append(view.Ranks, line)
@@ -278,7 +326,10 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 	for i, x := range cases {
 		for _, row := range x.Rows {
 			if row.Comparison != nil && !row.Control && row.Variant == r.Variant && row.Comparison.Ratio == r.Worst {
-				line.WorstID, line.WorstCase = views[i].ID, x.Name
+				line.WorstCase = x.Name
+				if i < len(views) {
+					line.WorstID = views[i].ID
+				}
 			}
 		}
 	}
@@ -437,7 +488,7 @@ func environmentFacts(e experiment.Environment) []fact {
 		{"Cores", fmt.Sprintf("%d, GOMAXPROCS %d", e.Cores, e.GOMAXPROCS)},
 	}
 	if e.Memory > 0 {
-		facts = append(facts, fact{"Memory", scaled(float64(e.Memory), "B")})
+		facts = append(facts, fact{"Memory", fmt.Sprintf("%.1f GiB", float64(e.Memory)/(1<<30))})
 	}
 	return append(facts,
 		fact{"System", strings.TrimSpace(e.OS + "/" + e.Arch + " " + e.Kernel)},

@@ -19,11 +19,13 @@ import (
 // A profileSet is every CPU profile of a run, folded for the page's flame
 // graphs. Function names are shared.
 type profileSet struct {
-	Names  []string `json:"names"` // short function names
-	Kinds  []int    `json:"kinds"` // of the functions: indexes into kinds
-	Graphs []flame  `json:"graphs"`
+	Names  []string `json:"names"`  // short function names
+	Kinds  []int    `json:"kinds"`  // of the functions: indexes into kinds
+	Graphs []flame  `json:"graphs"` // those that the page has room for
 
-	index map[string]int
+	index  map[string]int
+	all    []flame
+	hidden int
 }
 
 // A flame is one variant's CPU profile in one case. Shares are in 1/10000 of
@@ -44,7 +46,8 @@ type flame struct {
 const (
 	maxProfileBytes = 16 << 20
 	whole10k        = 10_000
-	smallestShare   = 25 // in 1/10000: narrower frames can't be seen
+	smallestShare   = 30      // in 1/10000: narrower frames can't be seen
+	maxGraphNumbers = 150_000 // of all flame graphs, about 4 bytes each
 	maxDepth        = 48
 	topFunctions    = 14
 )
@@ -71,11 +74,27 @@ func readProfiles(root *os.Root, stats experiment.Stats) (*profileSet, []experim
 					continue
 				}
 				graph.Component, graph.Case, graph.Variant = i, j, row.Variant
-				set.Graphs = append(set.Graphs, graph)
+				set.all = append(set.all, graph)
 			}
 		}
 	}
+	set.choose()
 	return set, warnings
+}
+
+// choose takes the profiles of every component's first case, then of every
+// second, while there is room.
+func (set *profileSet) choose() {
+	byCase := slices.Clone(set.all)
+	slices.SortStableFunc(byCase, func(a, b flame) int { return cmp.Compare(a.Case, b.Case) })
+	room := maxGraphNumbers
+	for _, graph := range byCase {
+		if room -= len(graph.Tree) + 3*len(graph.Top); room < 0 {
+			set.hidden++
+			continue
+		}
+		set.Graphs = append(set.Graphs, graph)
+	}
 }
 
 func (set *profileSet) read(root *os.Root, dir string) (flame, error) {

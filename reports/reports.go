@@ -25,6 +25,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment"
 )
@@ -45,15 +47,9 @@ func Write(dir string, run experiment.Run, stats experiment.Stats) error {
 	defer root.Close()
 
 	profiles, warnings := readProfiles(root, stats)
-	stats.Warnings = append(append([]experiment.Warning{}, stats.Warnings...), warnings...)
-	p := newPage(dir, run, stats)
-	p.links = existing(root, resultFiles)
-	p.Profiles = profiles
-	for _, graph := range profiles.Graphs {
-		p.Components[graph.Component].Profiled = true
-	}
-
-	html, err := renderHTML(p)
+	shown := stats
+	shown.Warnings = append(slices.Clone(stats.Warnings), warnings...)
+	p, html, err := fit(newInput(root, run, shown, profiles))
 	if err != nil {
 		return fmt.Errorf("report.html: %w", err)
 	}
@@ -72,6 +68,21 @@ func Write(dir string, run experiment.Run, stats experiment.Stats) error {
 	return nil
 }
 
+// fit renders the page with as many cases as report.html has room for.
+func fit(in input) (*page, []byte, error) {
+	for rows := maxRows; ; rows /= 2 {
+		p := newPage(in, rows)
+		html, err := renderHTML(p)
+		if err != nil || len(html) <= maxPageBytes || rows == 0 {
+			return p, html, err
+		}
+	}
+}
+
+// What report.html holds at most. A page of maxRows variants in all cases
+// comes to about half of maxPageBytes, the chart library to a third.
+const maxRows, maxPageBytes = 1500, 3 << 20
+
 // A link is one file of the result directory that the reports point to.
 type link struct{ Name, What string }
 
@@ -82,6 +93,23 @@ var resultFiles = []link{
 	{"stats.csv", "the same numbers as a table"},
 	{"report.md", "this report for a pull request"},
 	{"profiles", "CPU, heap, mutex and block profiles"},
+}
+
+// An input is all that a page is made of.
+type input struct {
+	name     string // of the result directory
+	run      experiment.Run
+	stats    experiment.Stats
+	profiles *profileSet
+	links    []link
+}
+
+func newInput(root *os.Root, run experiment.Run, stats experiment.Stats, profiles *profileSet) input {
+	in := input{name: filepath.Base(root.Name()), run: run, stats: stats, profiles: profiles, links: existing(root, resultFiles)}
+	if abs, err := filepath.Abs(root.Name()); err == nil {
+		in.name = filepath.Base(abs)
+	}
+	return in
 }
 
 // existing keeps the links that lead somewhere. The reports themselves are

@@ -55,7 +55,7 @@ function chartOption(chart, width) {
       custom("names", rows.map((_, i) => [1, i]), (params, api) => {
         const row = rows[params.dataIndex], y = api.coord([1, params.dataIndex])[1], area = params.coordSys;
         const style = row.heading !== undefined
-          ? { x: 10, y: y + 1, text: row.heading, font: `600 12px ${mono}`, fill: ink, verticalAlign: "middle", width: area.x + area.width - 12, overflow: "truncate", ellipsis: "…", backgroundColor: panel, padding: [0, 6, 0, 0] }
+          ? { x: 10, y: y + 2, text: row.heading, font: `600 12px ${mono}`, fill: ink, verticalAlign: "middle", width: area.x + area.width - 12, overflow: "truncate", ellipsis: "…", backgroundColor: panel, padding: [0, 6, 0, 0] }
           : { x: area.x - 10, y, text: row.label, font: `12px ${font}`, fill: row.peer ? muted : ink, align: "right", verticalAlign: "middle", width: area.x - 20, overflow: "truncate", ellipsis: "…" };
         return { type: "text", style };
       }, { z: 3 }),

@@ -143,10 +143,14 @@ function choice(label, options, selected) {
 
 function flameViewer(box) {
   const component = Number(box.dataset.flames), chart = data.charts[component];
-  const all = data.profiles.graphs.filter(g => g.component === component);
+  const all = data.profiles.graphs.filter(g => g.component === component && chart.cases[g.case]);
   const cases = [...new Set(all.map(g => g.case))];
   const controls = element("div", "choices"), place = element("div");
   const caseChoice = choice("Case", cases.map(c => [String(c), chart.cases[c].name]), String(cases[0]));
+  if (!all.length) {
+    box.append(element("p", "", "Its profiles are not drawn here to keep the page small; the tables below link to them."));
+    return;
+  }
   const variants = [...new Set(all.map(g => g.variant))];
   const best = variants.find(v => v === box.dataset.best) || variants.find(v => v !== chart.baseline) || variants[0];
   const first = choice("Compare", variants.map(v => [v, v]), variants.includes(chart.baseline) ? chart.baseline : variants[0]);

@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+func TestRatio(t *testing.T) {
+	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
+		9.999: "10.0×", 99.96: "100×", 0: none, -1: none, math.Inf(1): none} {
+		assert.Equal(t, want, ratio(r))
+	}
+	assert.Equal(t, none, ratio(math.NaN()))
+}
+
+func TestColumnsShareAScaleAndSayTheirUnit(t *testing.T) {
+	for _, x := range []struct {
+		unit   string
+		values []float64
+		title  string
+		texts  []string
+	}{
+		{"sec/op", []float64{412e-9, 1.5e-6}, "time, ns/op", []string{"412.0", "1500.0"}},
+		{"cpu-sec/op", []float64{3e-6}, "CPU time, µs/op", []string{"3.000"}},
+		{"allocs/op", []float64{0, 3}, "allocs/op", []string{"0", "3"}},
+		{"B/op", []float64{96, 480}, "B/op", []string{"96", "480"}},
+		{"live-B/item", []float64{2048, 4096}, "live KiB/item", []string{"2.000", "4.000"}},
+		{"mutex-wait-sec/op", []float64{1e-3}, "mutex-wait, ms/op", []string{"1.000"}},
+		{"lists/s", []float64{12e3, math.NaN()}, "lists/s, k", []string{"12.00", none}},
+	} {
+		c := newColumn(x.unit, x.values)
+		assert.Equal(t, x.title, c.title())
+		for i, v := range x.values {
+			assert.Equal(t, x.texts[i], c.value(v), x.unit)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	assert.Equal(t, "± 5.0 %", spread(experiment.Summary{Center: 100, Low: 98, High: 105}))
+	assert.Equal(t, "", spread(experiment.Summary{Center: 3, Low: 3, High: 3}), "exact figures need none")
+	assert.Equal(t, "", spread(experiment.Summary{Center: 3, Low: math.Inf(-1), High: math.Inf(1)}), "too few samples")
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{118 * time.Second: "1m58s", 2 * time.Minute: "2m", 90 * time.Minute: "1h30m", 2*time.Second + 340*time.Millisecond: "2.3s", 50 * time.Millisecond: "50ms"} {
+		assert.Equal(t, want, duration(d))
+	}
+}
+
+func TestShortName(t *testing.T) {
+	for full, want := range map[string]string{
+		"k8s.io/client-go/util/workqueue.(*Typed[go.shape.string]).Add": "workqueue.(*Typed).Add",
+		"github.com/x/y/bench.cycle[...].func1":                         "bench.cycle.func1",
+		"runtime.mallocgc":                                              "runtime.mallocgc",
+		"k8s.io/client-go/util/workqueue.(*Typed[go.shape.struct { a/b.Namespace string }]).Get.deferwrap1": "workqueue.(*Typed).Get.deferwrap1",
+		"internal/runtime/maps.(*Map).PutSlotFastStr":                                                       "maps.(*Map).PutSlotFastStr",
+		"aeshashbody": "aeshashbody",
+	} {
+		assert.Equal(t, want, shortName(full))
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for full, want := range map[string]string{
+		"github.com/informerbench/informerbench/impl/queue.(*Ring[...]).Add": "queue and cache code",
+		"github.com/informerbench/informerbench/bench.cycle":                 "load and measurement",
+		"internal/sync.(*Mutex).lockSlow":                                    "locks and channels",
+		"runtime.mallocgcTiny":                                               "allocation and garbage collection",
+		"runtime.findRunnable":                                               "scheduling and the rest of the runtime",
+		"internal/runtime/maps.(*Iter).Next":                                 "maps, hashing and comparing",
+		"encoding/json.Marshal":                                              "other libraries",
+	} {
+		assert.Equal(t, want, kinds[kindOf(full)].Name, full)
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	run, stats := fixture(1)
+	assert.Equal(t, "fair", judge(run, stats).Word)
+	run.Stopped = "interrupted"
+	assert.Equal(t, "weak", judge(run, stats).Word)
+	run.Stopped = "precision"
+	for i := range stats.Components {
+		for j := range stats.Components[i].Cases {
+			stats.Components[i].Cases[j].NoiseFloor = 0.01
+		}
+	}
+	assert.Equal(t, "solid", judge(run, stats).Word)
+	stats.Components[0].Cases[0].Rows[1].Comparison.Verdict = experiment.TooFew
+	assert.Equal(t, "fair", judge(run, stats).Word)
+}
