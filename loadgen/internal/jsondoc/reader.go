@@ -1,0 +1,269 @@
+// Package jsondoc finds the API objects in a stream of JSON documents without
+// holding more than one of them.
+//
+//  1. read.go keeps a window of the input that begins at the object under way.
+//  2. scan.go finds where a value ends and counts lines.
+//  3. reader.go walks the upper levels of a document: a watch event {"type",
+//     "object"}, an object, or a list of objects, whose items come out one by
+//     one. Below that, values are skipped and not checked: who decodes them does.
+package jsondoc
+
+import (
+	"fmt"
+	"io"
+)
+
+// An Entry is one object and what its document says about it.
+type Entry struct {
+	Document   int    // from 1
+	Line       int    // where the object begins, from 1
+	Event      bool   // it comes from a watch event, not from a bare object or list
+	Type       string // of the watch event; ADDED for the items of a list
+	Time       string // "ts", "" if absent
+	APIVersion string
+	Kind       string
+	Raw        []byte // the object's JSON, valid until the next call
+}
+
+// An Error is a fault of the input.
+type Error struct {
+	Document int // 0: before the first
+	Line     int
+	Problem  string
+}
+
+func (e *Error) Error() string {
+	if e.Document == 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
+	}
+	return fmt.Sprintf("document %d, line %d: %s", e.Document, e.Line, e.Problem)
+}
+
+// A Reader yields the entries of its input in order.
+type Reader struct {
+	window
+	documents int
+	names     map[string]string // the few strings that repeat in every document
+
+	list struct { // the list that is being read
+		open, event, first bool
+		envelope           header
+		apiVersion, kind   string
+	}
+}
+
+// A header is what a document's top level says.
+type header struct{ kind, apiVersion, eventType, time string }
+
+// NewReader returns a Reader of r, which it reads in large blocks.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{window: newWindow(r), names: map[string]string{}}
+}
+
+// Next returns the next entry, io.EOF after the last, *Error for a fault of
+// the JSON, or the input's own error.
+func (r *Reader) Next() (Entry, error) {
+	for {
+		var entry Entry
+		var found bool
+		var err error
+		if r.list.open {
+			entry, found, err = r.item()
+		} else {
+			entry, found, err = r.document()
+		}
+		if err != nil || found {
+			return entry, err
+		}
+	}
+}
+
+func (r *Reader) fault(format string, args ...any) error {
+	return &Error{r.documents, r.line, fmt.Sprintf(format, args...)}
+}
+
+// document reads the next document up to its end, or up to the items of a list.
+func (r *Reader) document() (Entry, bool, error) {
+	r.release()
+	c, err := r.next()
+	if err != nil {
+		return Entry{}, false, err // io.EOF between documents is the end
+	}
+	r.documents++
+	if c != '{' {
+		return Entry{}, false, r.fault("found %s, expected '{'", show(c))
+	}
+	r.hold()
+	entry := Entry{Document: r.documents, Line: r.line}
+	var top header
+	length := -1 // of the event's object, once seen
+	isList := false
+	err = r.members(func(key string, c byte) (bool, error) {
+		switch key {
+		case "kind":
+			return false, r.text(c, &top.kind)
+		case "apiVersion":
+			return false, r.text(c, &top.apiVersion)
+		case "type":
+			return false, r.text(c, &top.eventType)
+		case "ts":
+			return false, r.freshText(c, &top.time)
+		case "items":
+			if c != '[' && c != 'n' || length >= 0 {
+				break
+			}
+			isList = true
+			r.openList(c, false, top, top.apiVersion, top.kind)
+			return r.list.open, r.skipUnless(r.list.open, c)
+		case "object":
+			if c != '{' {
+				return false, r.fault("object: found %s, expected an object", show(c))
+			}
+			if length >= 0 {
+				return false, r.fault("object: given twice in one document")
+			}
+			r.hold()
+			entry.Line = r.line
+			listOpen, list, err := r.object(&entry, top)
+			isList = list
+			length = r.held()
+			return listOpen, err
+		}
+		return false, r.skip(c)
+	})
+	switch {
+	case err != nil || isList:
+		return Entry{}, false, err
+	case length >= 0:
+		entry.Event = true
+		entry.Raw = r.bytes(length)
+	case top.kind != "":
+		entry.APIVersion, entry.Kind = top.apiVersion, top.kind
+		entry.Raw = r.bytes(r.held())
+	default:
+		return Entry{}, false, r.fault(`found a document with neither "object" nor "kind", expected a watch event or an object`)
+	}
+	entry.Type, entry.Time = top.eventType, top.time
+	return entry, true, nil
+}
+
+// object reads the object of a watch event up to its end or, if it is a list,
+// to its items.
+func (r *Reader) object(entry *Entry, envelope header) (listOpen, isList bool, err error) {
+	err = r.members(func(key string, c byte) (bool, error) {
+		switch key {
+		case "kind":
+			return false, r.text(c, &entry.Kind)
+		case "apiVersion":
+			return false, r.text(c, &entry.APIVersion)
+		case "items":
+			if c != '[' && c != 'n' {
+				break
+			}
+			isList = true
+			r.openList(c, true, envelope, entry.APIVersion, entry.Kind)
+			listOpen = r.list.open
+			return listOpen, r.skipUnless(listOpen, c)
+		}
+		return false, r.skip(c)
+	})
+	return listOpen, isList, err
+}
+
+// openList begins to read items one by one; null stands for none.
+func (r *Reader) openList(c byte, event bool, envelope header, apiVersion, kind string) {
+	if c == 'n' {
+		return
+	}
+	r.pos++ // the bracket
+	r.release()
+	r.list.open, r.list.event, r.list.first = true, event, true
+	r.list.envelope, r.list.apiVersion, r.list.kind = envelope, apiVersion, kind
+}
+
+func (r *Reader) skipUnless(open bool, c byte) error {
+	if open {
+		return nil
+	}
+	return r.skip(c)
+}
+
+// item reads the list's next item, or the rest of the list's document.
+func (r *Reader) item() (Entry, bool, error) {
+	r.release()
+	c, err := r.must()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	if c == ']' {
+		r.pos++
+		r.list.open = false
+		return Entry{}, false, r.closeList()
+	}
+	if !r.list.first {
+		if err := r.expect(c, ','); err != nil {
+			return Entry{}, false, err
+		}
+		if c, err = r.must(); err != nil {
+			return Entry{}, false, err
+		}
+	}
+	r.list.first = false
+	if c != '{' {
+		return Entry{}, false, r.fault("items: found %s, expected an object", show(c))
+	}
+	r.hold()
+	entry := Entry{
+		Document: r.documents, Line: r.line,
+		Event: r.list.event, Type: r.list.envelope.eventType, Time: r.list.envelope.time,
+	}
+	if entry.Type == "" {
+		entry.Type = "ADDED"
+	}
+	err = r.members(func(key string, c byte) (bool, error) {
+		switch key {
+		case "kind":
+			return false, r.text(c, &entry.Kind)
+		case "apiVersion":
+			return false, r.text(c, &entry.APIVersion)
+		}
+		return false, r.skip(c)
+	})
+	if err != nil {
+		return Entry{}, false, err
+	}
+	// The API server leaves kind and version to the list, kubectl repeats them.
+	if n := len(r.list.kind) - len("List"); entry.Kind == "" && n > 0 && r.list.kind[n:] == "List" {
+		entry.Kind = r.list.kind[:n]
+	}
+	if entry.APIVersion == "" {
+		entry.APIVersion = r.list.apiVersion
+	}
+	entry.Raw = r.bytes(r.held())
+	return entry, true, nil
+}
+
+// closeList reads what follows the items.
+func (r *Reader) closeList() error {
+	levels := 1
+	if r.list.event {
+		levels = 2 // the list, and the watch event around it
+	}
+	var eventType string
+	for level := range levels {
+		err := r.moreMembers(func(key string, c byte) (bool, error) {
+			r.release()
+			if level == 1 && key == "type" {
+				return false, r.text(c, &eventType)
+			}
+			return false, r.skip(c)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if eventType != "" && eventType != "ADDED" {
+		return r.fault("type: found %s after the items of a list, expected ADDED", eventType)
+	}
+	return nil
+}

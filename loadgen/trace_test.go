@@ -1,0 +1,327 @@
+package loadgen
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func readAll(s Stream) (events []Event, err error) {
+	for {
+		event, err := s.Next()
+		if err == io.EOF {
+			return events, nil
+		}
+		if err != nil {
+			return events, err
+		}
+		events = append(events, event)
+	}
+}
+
+// readText reads a recording given as text, in single bytes, so that every
+// value crosses a read.
+func readText(t *testing.T, text string) ([]Event, TraceStats, error) {
+	t.Helper()
+	trace, err := newTrace("x.json", iotest.OneByteReader(strings.NewReader(text)), nil)
+	if err != nil {
+		return nil, TraceStats{}, err
+	}
+	events, err := readAll(trace)
+	if err != nil {
+		_, again := trace.Next()
+		require.Equal(t, err, again, "an error is for good")
+	}
+	return events, trace.Stats(), err
+}
+
+// brief writes events as "ADDED ns/name@version".
+func brief(events []Event) (all []string) {
+	for _, e := range events {
+		all = append(all, fmt.Sprintf("%s %s/%s@%s", e.Type, e.Object.GetNamespace(), e.Object.GetName(), e.Object.GetResourceVersion()))
+	}
+	return all
+}
+
+func podJSON(name string, version int) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"n","name":%q,"resourceVersion":"%d","labels":{"a{]":"\"[\\"}}}`, name, version)
+}
+
+func eventJSON(kind, object string) string {
+	return fmt.Sprintf(`{"type":%q,"object":%s}`, kind, object)
+}
+
+func TestTraceForms(t *testing.T) {
+	list := `{"apiVersion":"v1","items":[` + podJSON("a", 1) + `,` + podJSON("b", 2) + `],"kind":"PodList","metadata":{"resourceVersion":"2"}}`
+	kindless := strings.ReplaceAll(podJSON("a", 1), `"apiVersion":"v1","kind":"Pod",`, "")
+	rest := []string{eventJSON("MODIFIED", podJSON("a", 3)), eventJSON("DELETED", podJSON("b", 4))}
+	want := []string{"ADDED n/a@1", "ADDED n/b@2", "MODIFIED n/a@3", "DELETED n/b@4"}
+	lines := func(docs ...string) string { return strings.Join(docs, "\n") + "\n" }
+	indent := func(text string) string {
+		var out bytes.Buffer
+		for line := range strings.Lines(text) {
+			require.NoError(t, json.Indent(&out, []byte(line), "", "    "))
+		}
+		return out.String()
+	}
+	watched := lines(append([]string{eventJSON("ADDED", podJSON("a", 1)), eventJSON("ADDED", podJSON("b", 2))}, rest...)...)
+	paged := lines(append([]string{eventJSON("ADDED", list)}, rest...)...)
+	cases := []struct {
+		name, text string
+		want       []string
+	}{
+		{"one event a line", watched, want},
+		{"indented, as older kubectl prints", indent(watched), want},
+		{"a list page first", paged, want},
+		{"a list page first, indented", indent(paged), want},
+		{"keys sorted: the type comes last", strings.ReplaceAll(lines(`{"object":`+list+`,"type":"ADDED"}`, rest[0]), "\n", "\r\n"), want[:3]},
+		{"an empty page", lines(eventJSON("ADDED", `{"kind":"PodList","apiVersion":"v1","items":[]}`), eventJSON("ADDED", `{"kind":"PodList","apiVersion":"v1","items":null}`), eventJSON("ADDED", podJSON("a", 1))), want[:1]},
+		{"no white space between documents", strings.ReplaceAll(watched, "\n", ""), want},
+		{"a plain list, indented", indent(strings.ReplaceAll(list, "PodList", "List")), want[:2]},
+		{"the API server's own list, which names the kind once", `{"kind":"PodList","apiVersion":"v1","items":[` + kindless + `]}`, want[:1]},
+		{"bare objects of a watch without --output-watch-events", lines(podJSON("a", 1), podJSON("b", 2), podJSON("a", 3)), want[:3]},
+		{"a byte order mark", "\xef\xbb\xbf" + watched, want},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			events, stats, err := readText(t, c.text)
+			require.NoError(t, err)
+			require.Equal(t, c.want, brief(events))
+			require.Equal(t, len(c.want), stats.Events())
+			require.Equal(t, map[string]int{"Pod": len(c.want)}, stats.Kinds)
+			require.False(t, stats.Timed)
+			require.IsType(t, &corev1.Pod{}, events[0].Object)
+			require.Equal(t, `"[\`, events[0].Object.GetLabels()["a{]"])
+
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err = io.WriteString(w, c.text)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+			gzipped, _, err := readText(t, packed.String())
+			require.NoError(t, err)
+			require.Equal(t, events, gzipped)
+		})
+	}
+}
+
+func TestTraceUnknownKindIsUnstructured(t *testing.T) {
+	events, stats, err := readText(t, eventJSON("ADDED", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","resourceVersion":"1"},"size":3}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"ADDED /w@1"}, brief(events))
+	require.Equal(t, int64(3), events[0].Object.(*unstructured.Unstructured).Object["size"])
+	require.Equal(t, map[string]int{"Widget.example.com": 1}, stats.Kinds)
+}
+
+// A recording may begin at any moment; a cache needs the first event of an
+// object to add it.
+func TestTraceKeepsCacheSemantics(t *testing.T) {
+	bookmark := `{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9"}}`
+	text := eventJSON("MODIFIED", podJSON("a", 1)) + eventJSON("DELETED", podJSON("b", 2)) + eventJSON("ADDED", podJSON("a", 3)) +
+		eventJSON("BOOKMARK", bookmark) + eventJSON("DELETED", podJSON("a", 4)) + eventJSON("ADDED", podJSON("a", 5))
+	events, stats, err := readText(t, text)
+	require.NoError(t, err)
+	require.Equal(t, []string{"ADDED n/a@1", "DELETED n/b@2", "MODIFIED n/a@3", "BOOKMARK /@9", "DELETED n/a@4", "ADDED n/a@5"}, brief(events))
+	require.Equal(t, TraceStats{
+		Added: 2, Modified: 1, Deleted: 2, Bookmarks: 1,
+		ImpliedAdds: 1, RepeatedAdds: 1, UnknownDeletes: 1, Kinds: map[string]int{"Pod": 5},
+	}, stats)
+}
+
+func TestTraceTimes(t *testing.T) {
+	line := func(ts string, version int) string {
+		return fmt.Sprintf(`{"ts":%q,"resource":"pods","type":"MODIFIED","object":%s}`+"\n", ts, podJSON("a", version))
+	}
+	text := line("2026-01-01T00:00:00.5Z", 1) + line("2026-01-01T00:00:02Z", 2) + line("2026-01-01T00:00:01Z", 3) + line("2026-01-01T01:00:02.000000001+01:00", 4)
+	events, stats, err := readText(t, text)
+	require.NoError(t, err)
+	var at []time.Duration
+	for _, e := range events {
+		at = append(at, e.At)
+	}
+	require.Equal(t, []time.Duration{0, 1500 * time.Millisecond, 1500 * time.Millisecond, 1500*time.Millisecond + 1}, at)
+	require.Equal(t, 1, stats.Backwards)
+	require.True(t, stats.Timed)
+}
+
+func TestTraceErrors(t *testing.T) {
+	good := eventJSON("ADDED", podJSON("a", 1)) + "\n"
+	cases := []struct{ name, text, want string }{
+		{"empty", "", `x.json: no events: the file holds no object`},
+		{"white space", " \n\n", `x.json: no events: the file holds no object`},
+		{"not JSON", "NAME READY\nweb 1/1\n", `x.json:1: document 1: found 'N', expected '{'`},
+		{"UTF-16", "\xff\xfe{\x00", `x.json: found UTF-16 text, as PowerShell writes it, expected UTF-8`},
+		{"zstd", "\x28\xb5\x2f\xfd....", `x.json: found zstd data, expected JSON, plain or gzipped`},
+		{"file ends within an event", good + good[:60], `x.json:2: document 2: the file ends within a JSON document`},
+		{"file ends within a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+`,`)[:150], `x.json:1: document 1: the file ends within a JSON document`},
+		{"line cut within a string", good + good[:55] + "\n" + good, `x.json:2: document 2: the JSON document is cut short: the line ends within a string`},
+		{"line cut between values", good + good[:57] + "\n" + good, `x.json:2: document 2: the JSON document is cut short, another one begins on line 3`},
+		{"line cut within the event", good + `{"type":"ADDED",` + "\n" + good, `x.json:2: document 2: the JSON document is cut short, another one begins on line 3`},
+		{"invalid JSON", good + strings.Replace(good, `"n",`, `"n" `, 1), `x.json:2: document 2: invalid JSON: invalid character '"' after object key:value pair`},
+		{"invalid JSON in an indented object", "{\n\"type\": \"ADDED\",\n \"object\": {\n  \"kind\": \"Pod\", \"apiVersion\": \"v1\",\n  \"metadata\": {\"name\" \"a\"}}}", `x.json:5: document 1: invalid JSON: invalid character '"' after object key`},
+		{"invalid JSON above the object", good + `{"type":"ADDED" "object":{}}`, `x.json:2: document 2: invalid JSON: found '"', expected ','`},
+		{"no name", good + strings.Replace(good, `"name":"a",`, "", 1), `x.json:2: document 2: Pod without metadata.name`},
+		{"no name in a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+",\n"+podJSON("", 1)+`]}`), `x.json:2: document 1: Pod without metadata.name`},
+		{"watch error", good + eventJSON("ERROR", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}`),
+			`x.json:2: document 2: the API server ended the watch: too old resource version: 1 (9) (Expired)`},
+		{"unknown type", good + eventJSON("UPDATED", podJSON("a", 1)), `x.json:2: document 2: type: unknown value "UPDATED", expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`},
+		{"type is no string", `{"type":7,"object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: type: missing or no string, expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`},
+		{"object is no object", `{"type":"ADDED","object":null}`, `x.json:1: document 1: object: found 'n', expected an object`},
+		{"no kind", eventJSON("ADDED", `{"metadata":{"name":"a"}}`), `x.json:1: document 1: an object without kind`},
+		{"no apiVersion", eventJSON("ADDED", `{"kind":"Pod","metadata":{"name":"a"}}`), `x.json:1: document 1: Pod without apiVersion`},
+		{"field of the wrong type", eventJSON("ADDED", `{"kind":"Pod","apiVersion":"v1","metadata":{"name":5}}`),
+			`x.json:1: document 1: not a Pod: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`},
+		{"neither event nor object", `{"a":1}`, `x.json:1: document 1: found a document with neither "object" nor "kind", expected a watch event or an object`},
+		{"an audit log", `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata"}`, `x.json:1: document 1: found an API server's audit log, expected watch events`},
+		{"time", `{"ts":"noon","type":"ADDED","object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: ts: found "noon", expected a time such as 2006-01-02T15:04:05.999999999Z`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := readText(t, c.text)
+			require.EqualError(t, err, c.want)
+		})
+	}
+}
+
+func TestTraceGzipFaults(t *testing.T) {
+	cut, err := newTrace("x.gz", bytes.NewReader(sample[:len(sample)/2]), nil)
+	require.NoError(t, err)
+	events, err := readAll(cut)
+	require.EqualError(t, err, "x.gz: the gzip data is cut short")
+	require.NotEmpty(t, events, "what came before the cut is delivered")
+
+	damaged := bytes.Clone(sample)
+	damaged[len(damaged)/2] ^= 0xff
+	trace, err := newTrace("x.gz", bytes.NewReader(damaged), nil)
+	require.NoError(t, err)
+	_, err = readAll(trace)
+	require.Error(t, err)
+	require.Contains(t, err.Error(), "x.gz:")
+
+	_, err = newTrace("x.gz", bytes.NewReader(sample[:7]), nil)
+	require.EqualError(t, err, "x.gz: the gzip data is cut short")
+}
+
+func TestOpenTrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pods.txt") // the name says nothing
+	require.NoError(t, os.WriteFile(path, sample, 0o600))
+	trace, err := OpenTrace(path)
+	require.NoError(t, err)
+	_, err = trace.Next()
+	require.NoError(t, err)
+	require.NoError(t, trace.Close())
+	_, err = trace.Next()
+	require.EqualError(t, err, path+": the trace was closed")
+
+	_, err = OpenTrace(path + ".none")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = OpenTrace(filepath.Dir(path))
+	require.Error(t, err)
+}
+
+func TestSample(t *testing.T) {
+	require.Less(t, len(sample), 300_000, "the embedded recording stays small")
+	trace, err := Sample()
+	require.NoError(t, err)
+	events, err := readAll(trace)
+	require.NoError(t, err)
+	stats := trace.Stats()
+	// As recorded: 321 added, 1,172 modified, 132 deleted (sample/README.md).
+	require.Equal(t, 321, stats.Added-stats.ImpliedAdds)
+	require.Equal(t, 1172, stats.Modified+stats.ImpliedAdds)
+	require.Equal(t, 132, stats.Deleted)
+	require.Zero(t, stats.UnknownDeletes+stats.RepeatedAdds+stats.Backwards)
+	require.Equal(t, map[string]int{"Pod": 1625}, stats.Kinds)
+	last := events[len(events)-1].At
+	require.True(t, 12*time.Second < last && last < 13*time.Second, "ends at %v", last)
+
+	again, err := Sample()
+	require.NoError(t, err)
+	contents, err := Contents(again)
+	require.NoError(t, err)
+	require.Len(t, contents, stats.Added-stats.Deleted)
+}
+
+// FuzzTrace: whatever the file holds, each event is complete and an error
+// names the file.
+func FuzzTrace(f *testing.F) {
+	f.Add([]byte(eventJSON("ADDED", podJSON("a", 1)) + "\n" + eventJSON("DELETED", podJSON("a", 2))))
+	f.Add([]byte(`{"type":"ADDED","object":{"apiVersion":"v1","items":[` + podJSON("a", 1) + `],"kind":"PodList"}}`))
+	f.Add([]byte("{\n \"kind\": \"List\", \"items\": [\n]}"))
+	f.Add([]byte(`{"ts":"2026-01-01T00:00:00Z","type":"BOOKMARK","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(r io.Reader) ([]Event, error) {
+			trace, err := newTrace("x.json", r, nil)
+			if err != nil {
+				return nil, err
+			}
+			return readAll(trace)
+		}
+		events, err := read(bytes.NewReader(data))
+		for _, e := range events {
+			require.True(t, e.Type == watch.Bookmark || e.Object.GetName() != "")
+		}
+		if err != nil {
+			require.True(t, strings.HasPrefix(err.Error(), "x.json:"), "%v", err)
+			require.NotContains(t, err.Error(), "\n")
+		}
+		slow, slowErr := read(iotest.OneByteReader(bytes.NewReader(data)))
+		require.Equal(t, brief(events), brief(slow), "independent of how reads are cut")
+		require.Equal(t, err == nil, slowErr == nil)
+	})
+}
+
+// The trace holds one object at a time, however many documents it reads.
+func TestTraceMemoryIsBounded(t *testing.T) {
+	item := podJSON("a", 1)
+	endless := &repeat{head: `{"apiVersion":"v1","kind":"List","items":[` + item, body: "," + item, n: 200_000, tail: "]}"}
+	trace, err := newTrace("x.json", endless, nil)
+	require.NoError(t, err)
+	events := 0
+	for err == nil {
+		_, err = trace.Next()
+		events++
+	}
+	require.True(t, errors.Is(err, io.EOF), "%v", err)
+	require.Equal(t, 200_002, events)
+	require.Less(t, trace.docs.Buffered(), 2<<20, "of a document of %d bytes", 200_000*len(item))
+}
+
+type repeat struct {
+	head, body, tail string
+	n                int
+	left             string
+	started, ended   bool
+}
+
+func (r *repeat) Read(p []byte) (int, error) {
+	if r.left == "" {
+		switch {
+		case !r.started:
+			r.left, r.started = r.head, true
+		case r.n > 0:
+			r.left, r.n = r.body, r.n-1
+		case !r.ended:
+			r.left, r.ended = r.tail, true
+		default:
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
