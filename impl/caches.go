@@ -2,6 +2,7 @@ package impl
 
 import (
 	"github.com/informerbench/informerbench/impl/fifo"
+	"github.com/informerbench/informerbench/impl/indexer"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
@@ -90,7 +91,23 @@ func InOrderFIFOs() []Variant[NewFIFO] {
 // Indexers lists the indexers.
 func Indexers() []Variant[NewIndexer] {
 	return []Variant[NewIndexer]{
+		{Name: "locked",
+			Summary: "one RWMutex around a map and index sets, as plain as it can be",
+			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
+				return indexer.NewLocked(keyFunc, indexers)
+			}},
+		{Name: "sharded",
+			Summary: "a lock, a map and index sets for each of 32 shards; a list takes all the locks",
+			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
+				return indexer.NewSharded(keyFunc, indexers)
+			}},
+		{Name: "snapshot",
+			Summary: "objects in chunks that a write copies only while a list may still see them; lists hold no lock",
+			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
+				return indexer.NewSnapshot(keyFunc, indexers)
+			}},
 		{Name: "client-go", Peer: true,
+			Relaxes: []string{"fault:index-func-error-changes-nothing", "fault:indexers-owned-by-store"},
 			Summary: "one RWMutex around a map and index sets: listers starve the writer",
 			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
 				return cache.NewIndexer(keyFunc, indexers)

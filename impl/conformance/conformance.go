@@ -27,6 +27,7 @@ func Tests() []testing.InternalTest {
 		each("rate-limiter", impl.RateLimiters[string](), impltest.TestRateLimiter),
 		each("rate-limiting-queue", impl.RateLimitingQueues[string](), impltest.TestRateLimitingQueue),
 		each("priority-queue", impl.PriorityQueues[string](), impltest.TestPriorityQueue),
+		each("indexer", impl.Indexers(), impltest.TestIndexer),
 	)
 }
 

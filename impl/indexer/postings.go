@@ -1,0 +1,276 @@
+package indexer
+
+import (
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// gatherMax is the number of members up to which a posting is a plain slice.
+// Readers of so few copy the objects under the lock, which takes less time than
+// the copies that a snapshot causes the writer.
+const gatherMax = 32
+
+// A posting is one value of an index and the slots of the objects that have it.
+type posting struct {
+	value string
+	few   []uint32        // the members, while they are few
+	many  *vector[uint32] // or the members
+}
+
+func (p *posting) len() int {
+	if p.many != nil {
+		return p.many.n
+	}
+	return len(p.few)
+}
+
+func (p *posting) at(pos uint32) uint32 {
+	if p.many != nil {
+		return p.many.at(pos)
+	}
+	return p.few[pos]
+}
+
+func (p *posting) set(pos, slot uint32, c *clock) {
+	if p.many != nil {
+		p.many.set(pos, slot, c)
+		return
+	}
+	p.few[pos] = slot
+}
+
+func (p *posting) push(slot uint32, c *clock) {
+	if p.many == nil && len(p.few) < gatherMax {
+		p.few = append(p.few, slot)
+		return
+	}
+	if p.many == nil {
+		p.many = &vector[uint32]{}
+		for _, s := range p.few {
+			p.many.push(s, c)
+		}
+		p.few = nil
+	}
+	p.many.push(slot, c)
+}
+
+func (p *posting) pop(c *clock) {
+	if p.many == nil {
+		p.few = p.few[:len(p.few)-1]
+		return
+	}
+	p.many.pop(c)
+	if p.many.n <= gatherMax/2 {
+		p.few = make([]uint32, 0, gatherMax)
+		for i := range p.many.n {
+			p.few = append(p.few, p.many.at(uint32(i)))
+		}
+		p.many = nil
+	}
+}
+
+// A ref says where an object is in an index: member pos of posting id. Two ids
+// are taken: noValue, and manyValues for an object whose refs are in the index's
+// map of objects with several values.
+type ref struct{ id, pos uint32 }
+
+const (
+	noValue    = ^uint32(0)
+	manyValues = noValue - 1
+)
+
+// An index is the postings of one index function.
+//
+// Invariant: postings[r.id][r.pos] == slot for each ref r of each slot, and
+// these are all the members there are; ids[p.value] is p's id; no posting is
+// empty (kubernetes/kubernetes#84959).
+type index struct {
+	column   int // the index's place in a slot's row of refs
+	fn       cache.IndexFunc
+	ids      map[string]uint32
+	peak     int // the most ids since the map was made: Go's maps never shrink
+	postings vector[*posting]
+	free     []uint32 // ids without a posting
+	several  map[uint32][]ref
+}
+
+func newIndex(column int, fn cache.IndexFunc) *index {
+	return &index{column: column, fn: fn, ids: map[string]uint32{}, several: map[uint32][]ref{}}
+}
+
+// A table of refs holds one row a slot, one ref a column. Nobody takes
+// snapshots of it.
+type refTable struct {
+	vector[ref]
+	columns int
+}
+
+func (t *refTable) ref(slot uint32, column int, c *clock) *ref {
+	return t.own(slot*uint32(t.columns)+uint32(column), c)
+}
+
+// update makes want the values of the object in slot. The common case, one value
+// that stays as it was, reads the object's ref and its posting; otherwise only
+// values that come or go are touched (kubernetes/kubernetes#142307).
+func (x *index) update(slot uint32, want []string, refs *refTable, c *clock) {
+	r := refs.ref(slot, x.column, c)
+	if r.id < manyValues {
+		if len(want) == 1 && x.postings.at(r.id).value == want[0] {
+			return
+		}
+	} else if len(want) == 0 && r.id == noValue {
+		return
+	}
+	x.exchange(slot, distinct(want), refs, c)
+}
+
+func (x *index) exchange(slot uint32, want []string, refs *refTable, c *clock) {
+	r := refs.ref(slot, x.column, c)
+	if len(want) <= 1 && r.id != manyValues {
+		old := *r
+		*r = ref{id: noValue}
+		if len(want) == 1 {
+			*r = x.join(slot, want[0], c)
+		}
+		if old.id != noValue {
+			x.drop(old, refs, c)
+		}
+		return
+	}
+
+	var have []ref
+	switch r.id {
+	case noValue:
+	case manyValues:
+		have = x.several[slot]
+		if slices.EqualFunc(have, want, func(h ref, w string) bool { return x.postings.at(h.id).value == w }) {
+			return
+		}
+		delete(x.several, slot)
+	default:
+		have = []ref{*r}
+	}
+	going := make(map[uint32]ref, len(have))
+	for _, h := range have {
+		going[h.id] = h
+	}
+	next := make([]ref, len(want))
+	for i, w := range want {
+		id, known := x.ids[w]
+		h, had := going[id]
+		if known && had {
+			next[i] = h
+			delete(going, id)
+		} else {
+			next[i] = x.join(slot, w, c)
+		}
+	}
+	switch len(next) {
+	case 0:
+		*r = ref{id: noValue}
+	case 1:
+		*r = next[0]
+	default:
+		*r = ref{id: manyValues}
+		x.several[slot] = next
+	}
+	for _, h := range going {
+		x.drop(h, refs, c)
+	}
+}
+
+// join adds slot to the posting of value.
+func (x *index) join(slot uint32, value string, c *clock) ref {
+	id, ok := x.ids[value]
+	if !ok {
+		id = x.newPosting(value, c)
+	}
+	p := x.postings.at(id)
+	r := ref{id, uint32(p.len())}
+	p.push(slot, c)
+	return r
+}
+
+// drop takes a member out of its posting. The posting's last member moves into
+// its place.
+func (x *index) drop(r ref, refs *refTable, c *clock) {
+	p := x.postings.at(r.id)
+	last := uint32(p.len() - 1)
+	if r.pos != last {
+		moved := p.at(last)
+		p.set(r.pos, moved, c)
+		*x.refTo(moved, r.id, refs, c) = r
+	}
+	p.pop(c)
+	if last == 0 {
+		x.dropPosting(r.id, p, c)
+	}
+}
+
+// refTo is the ref of the object in slot to posting id.
+func (x *index) refTo(slot, id uint32, refs *refTable, c *clock) *ref {
+	r := refs.ref(slot, x.column, c)
+	if r.id != manyValues {
+		return r
+	}
+	several := x.several[slot]
+	return &several[slices.IndexFunc(several, func(r ref) bool { return r.id == id })]
+}
+
+// relocate follows an object that moves from one slot to another, whose own ref
+// is void.
+func (x *index) relocate(from, to uint32, refs *refTable, c *clock) {
+	r := *refs.ref(from, x.column, c)
+	*refs.ref(to, x.column, c) = r
+	switch r.id {
+	case noValue:
+	case manyValues:
+		several := x.several[from]
+		for _, r := range several {
+			x.postings.at(r.id).set(r.pos, to, c)
+		}
+		x.several[to] = several
+		delete(x.several, from)
+	default:
+		x.postings.at(r.id).set(r.pos, to, c)
+	}
+}
+
+func (x *index) newPosting(value string, c *clock) (id uint32) {
+	p := &posting{value: value}
+	for {
+		if n := len(x.free); n > 0 {
+			id, x.free = x.free[n-1], shorter(x.free, n-1)
+			if int(id) >= x.postings.n { // given back since
+				continue
+			}
+			x.postings.set(id, p, c)
+		} else {
+			id = uint32(x.postings.n)
+			x.postings.push(p, c)
+		}
+		x.ids[value] = id
+		x.peak = max(x.peak, len(x.ids))
+		return id
+	}
+}
+
+func (x *index) dropPosting(id uint32, p *posting, c *clock) {
+	delete(x.ids, p.value)
+	if x.peak > 64 && len(x.ids) < x.peak/8 {
+		smaller := make(map[string]uint32, len(x.ids))
+		for value, id := range x.ids {
+			smaller[value] = id
+		}
+		x.ids, x.peak = smaller, len(smaller)
+	}
+	x.postings.set(id, nil, c)
+	x.free = append(x.free, id)
+	for n := x.postings.n; n > 0 && x.postings.at(uint32(n-1)) == nil; n-- {
+		x.postings.pop(c)
+	}
+	if x.postings.n == 0 {
+		x.free = nil
+	}
+}

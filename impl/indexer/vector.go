@@ -1,0 +1,200 @@
+package indexer
+
+import (
+	"iter"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A vector grows in leaves of leafLen elements, under nodes of nodeLen leaves,
+// under one root: 8,192 elements for each pointer in the root.
+const (
+	leafLen = 128
+	nodeLen = 64
+	spanLen = leafLen * nodeLen
+)
+
+type (
+	leaf[E any] = [leafLen]E
+	node[E any] = [nodeLen]*leaf[E]
+	root[E any] = []*node[E]
+)
+
+// A clock orders the snapshots and the writes of one store.
+type clock struct {
+	// now is the number of the write under way. A snapshot is of the moment
+	// before the next write.
+	now uint64
+	// live is the number of snapshots that somebody may still read.
+	live atomic.Int64
+	// quiet is true during a write that began with no live snapshot: it may
+	// write anywhere. No snapshot begins during a write.
+	quiet bool
+}
+
+// A vector is an array of which a snapshot costs two words. A write copies what
+// a live snapshot may still see: the leaf, its node and the root, each at most
+// once a snapshot, and everything else is written in place.
+//
+// Stamps are kept beside the tree, as they are the writer's alone: a leaf or
+// node is private to the vector while its stamp is after the last snapshot, so
+// a leaf is exactly its elements (2 KB for objects) and copying a node is
+// copying its pointers.
+//
+// The owner's lock guards all methods except load, which may run beside a write
+// of another element. So pointers in the tree are stored and loaded atomically,
+// elements are not.
+//
+// Invariant: the elements from n on are zero, so nothing is retained.
+type vector[E any] struct {
+	root     *root[E]
+	n        int
+	frozen   uint64   // the last snapshot's moment
+	rootDate uint64   // when the root was made
+	nodeDate []uint64 // when each node was made
+	leafDate []uint64 // when each leaf was made
+}
+
+// load is element i, which must not be written meanwhile.
+func (v *vector[E]) load(i uint32) E {
+	r := *loadPointer(&v.root)
+	nd := loadPointer(&r[i/spanLen])
+	return loadPointer(&nd[i/leafLen%nodeLen])[i%leafLen]
+}
+
+// at is load for the holder of the owner's lock.
+func (v *vector[E]) at(i uint32) E {
+	return (*v.root)[i/spanLen][i/leafLen%nodeLen][i%leafLen]
+}
+
+// own is element i for writing.
+func (v *vector[E]) own(i uint32, c *clock) *E {
+	l := i / leafLen
+	if v.leafDate[l] <= v.frozen && !c.quiet {
+		v.copyLeaf(l, c)
+	}
+	return &(*v.root)[i/spanLen][l%nodeLen][i%leafLen]
+}
+
+func (v *vector[E]) set(i uint32, e E, c *clock) { *v.own(i, c) = e }
+
+func (v *vector[E]) copyLeaf(l uint32, c *clock) {
+	fresh := new(leaf[E])
+	*fresh = *(*v.root)[l/nodeLen][l%nodeLen]
+	v.setLeaf(l, fresh, c)
+}
+
+func (v *vector[E]) setLeaf(l uint32, fresh *leaf[E], c *clock) {
+	k := l / nodeLen
+	if v.nodeDate[k] <= v.frozen && !c.quiet {
+		nd := new(node[E])
+		*nd = *(*v.root)[k]
+		v.setNode(k, nd, c)
+	}
+	v.leafDate[l] = c.now
+	storePointer(&(*v.root)[k][l%nodeLen], fresh)
+}
+
+func (v *vector[E]) setNode(k uint32, nd *node[E], c *clock) {
+	if v.rootDate <= v.frozen && !c.quiet {
+		r := append(root[E](nil), *v.root...)
+		v.rootDate = c.now
+		storePointer(&v.root, &r)
+	}
+	v.nodeDate[k] = c.now
+	storePointer(&(*v.root)[k], nd)
+}
+
+// push appends e.
+func (v *vector[E]) push(e E, c *clock) {
+	i := uint32(v.n)
+	if l := i / leafLen; int(l) == len(v.leafDate) {
+		if k := l / nodeLen; int(k) == len(v.nodeDate) {
+			var r root[E]
+			if v.root != nil {
+				r = append(make(root[E], 0, k+1), *v.root...)
+			}
+			r = append(r, new(node[E]))
+			v.rootDate = c.now
+			v.nodeDate = append(v.nodeDate, c.now)
+			storePointer(&v.root, &r)
+		}
+		v.leafDate = append(v.leafDate, c.now)
+		v.setLeaf(l, new(leaf[E]), c)
+	}
+	v.n++
+	*v.own(i, c) = e
+}
+
+// pop removes the last element. One leaf is kept in reserve until half the one
+// before it is empty too, so that a vector at a leaf's edge does not allocate
+// at every step.
+func (v *vector[E]) pop(c *clock) {
+	v.n--
+	var zero E
+	*v.own(uint32(v.n), c) = zero
+	if last := len(v.leafDate) - 1; v.n <= last*leafLen-leafLen/2 {
+		v.setLeaf(uint32(last), nil, c)
+		v.leafDate = shorter(v.leafDate, last)
+		if k := last / nodeLen; last%nodeLen == 0 {
+			r := append(root[E](nil), (*v.root)[:k]...)
+			v.rootDate = c.now
+			storePointer(&v.root, &r)
+			v.nodeDate = shorter(v.nodeDate, k)
+		}
+	}
+}
+
+// shorter is s cut to n elements, in a smaller array if it is mostly unused.
+func shorter[E any](s []E, n int) []E {
+	if s = s[:n]; cap(s) > 64 && cap(s) > 4*n {
+		return append(make([]E, 0, 2*n), s...)
+	}
+	return s
+}
+
+// A view is a vector's elements at one moment. Its reader counts as live in the
+// clock until it is done.
+type view[E any] struct {
+	root root[E]
+	n    int
+}
+
+// snapshot is the elements now.
+func (v *vector[E]) snapshot(c *clock) view[E] {
+	if v.n == 0 {
+		return view[E]{}
+	}
+	v.frozen = c.now
+	return view[E]{*v.root, v.n}
+}
+
+func (w view[E]) at(i uint32) E { return w.root[i/spanLen][i/leafLen%nodeLen][i%leafLen] }
+
+// leaves yields the elements, up to leafLen at a time.
+func (w view[E]) leaves() iter.Seq[[]E] {
+	return func(yield func([]E) bool) {
+		for i := 0; i < w.n; i += leafLen {
+			if !yield(w.root[i/spanLen][i/leafLen%nodeLen][:min(leafLen, w.n-i)]) {
+				return
+			}
+		}
+	}
+}
+
+// list is the elements in a slice of their own.
+func (w view[E]) list() []E {
+	out := make([]E, 0, w.n)
+	for part := range w.leaves() {
+		out = append(out, part...)
+	}
+	return out
+}
+
+func loadPointer[T any](p **T) *T {
+	return (*T)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(p))))
+}
+
+func storePointer[T any](p **T, t *T) {
+	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
+}
