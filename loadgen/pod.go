@@ -17,7 +17,7 @@ const (
 	scheduled                // bound to a node
 	creating                 // the kubelet has seen it
 	running                  // its containers are up and ready
-	restarted                // a container died and came back
+	restarted                // a container died and came back before a probe saw it
 	unready                  // its node no longer answers
 	terminating              // deletion asked for
 	finished                 // its containers have ended
@@ -187,7 +187,6 @@ func (m *maker) enterStatus(p *pod, s stage) {
 		m.setReady(status, corev1.ConditionTrue)
 		m.setContainer(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *m.now}}, 0)
 	case restarted:
-		m.setReady(status, corev1.ConditionTrue)
 		m.setContainer(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *m.now}}, status.ContainerStatuses[0].RestartCount+1)
 	case unready:
 		m.setReady(status, corev1.ConditionFalse)

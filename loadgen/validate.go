@@ -74,7 +74,7 @@ func checkSkew(s *Spec) error {
 		case f.kind != k.Kind && f.value != 0:
 			return fault(f.path, "found %v with kind %s, expected it with kind %s only", f.value, k.Kind, f.kind)
 		case f.kind == k.Kind && !(f.value > 0 && f.value <= f.max):
-			return fault(f.path, "found %v, expected a number above 0 and up to %v", f.value, f.max)
+			return fault(f.path, "%s, expected a number above 0 and up to %v", found(f.value), f.max)
 		}
 	}
 	return nil
@@ -170,9 +170,16 @@ func within(path string, value *int, byDefault, most int) error {
 		*value = byDefault
 	}
 	if *value < 1 || *value > most {
-		return fault(path, "found %d, expected a whole number from 1 to %d", *value, most)
+		return fault(path, "%s, expected a whole number from 1 to %d", found(*value), most)
 	}
 	return nil
+}
+
+func found[N int | float64](value N) string {
+	if value == 0 {
+		return "missing or 0"
+	}
+	return fmt.Sprintf("found %v", value)
 }
 
 func fault(path, format string, args ...any) error {

@@ -1,0 +1,285 @@
+package loadgen
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// small is a preset cut down to a size that tests can afford.
+func small(t *testing.T, name string) *Spec {
+	t.Helper()
+	spec, err := Preset(name)
+	require.NoError(t, err)
+	spec.Objects.Count, spec.Objects.Nodes, spec.Events.Count = 200, 12, 1500
+	spec.Events.Parallel = min(spec.Events.Parallel, 3)
+	return spec
+}
+
+func hash(t *testing.T, s Stream) string {
+	t.Helper()
+	events, err := readAll(s)
+	require.NoError(t, err)
+	sum := sha256.New()
+	require.NoError(t, json.NewEncoder(sum).Encode(events))
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}
+
+// The same spec gives the same events byte for byte, on any machine and with
+// any Go: results of different runs are about the same work.
+func TestStreamIsReproducible(t *testing.T) {
+	golden := map[string]string{
+		"hot-keys":       "5684ab7f3d7cc7b6",
+		"node-failure":   "a61f911790db0b7f",
+		"rolling-update": "a4fdfcf0af1ef8b9",
+		"steady":         "8b660037afd43232",
+	}
+	for name, want := range golden {
+		t.Run(name, func(t *testing.T) {
+			spec := small(t, name)
+			require.Equal(t, want, hash(t, spec.Stream()), "of the events' JSON")
+			spec.Seed++
+			require.NotEqual(t, want, hash(t, spec.Stream()), "another seed")
+		})
+	}
+}
+
+// A cache that applies the stream is never told to change what it does not hold.
+func TestStreamIsConsistent(t *testing.T) {
+	specs := map[string]*Spec{"metadata": small(t, "steady"), "shrinking": small(t, "steady"), "one pod": small(t, "rolling-update")}
+	specs["metadata"].Objects.Kind = kindMetadata
+	specs["shrinking"].Events.Mix = Mix{Add: 1, Update: 1, Delete: 10}
+	specs["one pod"].Objects.Count, specs["one pod"].Events.Parallel = 1, 1
+	for _, name := range Presets() {
+		specs[name] = small(t, name)
+	}
+	for name, spec := range specs {
+		t.Run(name, func(t *testing.T) {
+			population, load, err := spec.ListWatch()
+			require.NoError(t, err)
+			require.Len(t, population, spec.Objects.Count)
+			held := map[string]Object{}
+			for _, object := range population {
+				held[cache.MetaObjectToName(object).String()] = object
+			}
+			require.Len(t, held, spec.Objects.Count, "names are unique")
+			events, err := readAll(load)
+			require.NoError(t, err)
+			require.Len(t, events, spec.Events.length())
+			version := 0
+			for i, e := range events {
+				key := cache.MetaObjectToName(e.Object).String()
+				old, known := held[key]
+				require.Equal(t, e.Type != watch.Added, known, "event %d: %s %s", i, e.Type, key)
+				if known {
+					require.Equal(t, old.GetUID(), e.Object.GetUID())
+				}
+				held[key] = e.Object
+				if e.Type == watch.Deleted {
+					delete(held, key)
+					require.NotNil(t, e.Object.GetDeletionTimestamp())
+				}
+				next, err := strconv.Atoi(e.Object.GetResourceVersion())
+				require.NoError(t, err)
+				require.Greater(t, next, version, "resource versions increase")
+				version = next
+				require.Equal(t, spec.Events.Rate.Due(i), e.At)
+			}
+			contents, err := Contents(spec.Stream())
+			require.NoError(t, err)
+			want := map[string]string{}
+			for key, object := range held {
+				want[key] = object.GetResourceVersion()
+			}
+			require.Equal(t, want, contents)
+		})
+	}
+}
+
+// Versions that were sent are never written to again: caches hold them.
+func TestVersionsAreImmutable(t *testing.T) {
+	for _, name := range Presets() {
+		t.Run(name, func(t *testing.T) {
+			events, err := readAll(small(t, name).Stream())
+			require.NoError(t, err)
+			late, err := json.Marshal(events)
+			require.NoError(t, err)
+			stream := small(t, name).Stream()
+			early := []byte{'['}
+			for range events {
+				e, err := stream.Next()
+				require.NoError(t, err)
+				b, err := json.Marshal(e)
+				require.NoError(t, err)
+				early = append(append(early, b...), ',')
+			}
+			early[len(early)-1] = ']'
+			require.Equal(t, sha256.Sum256(early), sha256.Sum256(late), "serialized as they came and at the end")
+		})
+	}
+}
+
+func TestPodsAreRealistic(t *testing.T) {
+	spec := small(t, "rolling-update")
+	sizes := func() (median, largest int) {
+		events, err := readAll(spec.Stream())
+		require.NoError(t, err)
+		var all []int
+		for _, e := range events {
+			b, err := json.Marshal(e.Object)
+			require.NoError(t, err)
+			all = append(all, len(b))
+		}
+		slices.Sort(all)
+		return all[len(all)/2], all[len(all)-1]
+	}
+	median, largest := sizes()
+	require.InDelta(t, 6500, median, 200, "recorded pods have a median of 6.5 KB")
+	require.Less(t, largest, 7200)
+	spec.Objects.ManagedFields = false
+	bare, _ := sizes()
+	require.InDelta(t, 0.59, float64(bare)/float64(median), 0.03, "41 % of a recorded pod is managedFields")
+}
+
+// A roll-out's pods live as recorded ones do: 1 added, 5 modified, 1 deleted;
+// and a deployment never has fewer ready pods than replicas.
+func TestRolloutReplacesEveryPod(t *testing.T) {
+	spec := small(t, "rolling-update")
+	spec.Objects.Count, spec.Events.Parallel, spec.Events.Count = 20, 1, 20*7
+	population, load, err := spec.ListWatch()
+	require.NoError(t, err)
+	events, err := readAll(load)
+	require.NoError(t, err)
+	count := map[watch.EventType]int{}
+	ready := map[string]bool{}
+	for _, object := range population {
+		ready[object.GetName()] = true
+	}
+	for _, e := range events {
+		count[e.Type]++
+		pod := e.Object.(*corev1.Pod)
+		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+			ready[pod.Name] = true
+		} else {
+			delete(ready, pod.Name)
+		}
+		require.True(t, 20 <= len(ready) && len(ready) <= 25, "%d pods are ready, surge is 25 %%", len(ready))
+	}
+	require.Equal(t, map[watch.EventType]int{watch.Added: 20, watch.Modified: 100, watch.Deleted: 20}, count)
+	for _, object := range population {
+		require.NotContains(t, ready, object.GetName(), "every pod is a new one")
+	}
+}
+
+// A node's pods all turn unready before the first of them is evicted.
+func TestNodeFailureHitsEveryPodOfTheNode(t *testing.T) {
+	spec := small(t, "node-failure")
+	spec.Events.Parallel = 1
+	population, load, err := spec.ListWatch()
+	require.NoError(t, err)
+	first, err := load.Next()
+	require.NoError(t, err)
+	failed := first.Object.(*corev1.Pod).Spec.NodeName
+	on := 0
+	for _, object := range population {
+		if object.(*corev1.Pod).Spec.NodeName == failed {
+			on++
+		}
+	}
+	unready := 1
+	for event := first; unready < on; unready++ {
+		event, err = load.Next()
+		require.NoError(t, err)
+		pod := event.Object.(*corev1.Pod)
+		require.Equal(t, failed, pod.Spec.NodeName)
+		require.Equal(t, corev1.ConditionFalse, pod.Status.Conditions[1].Status)
+		require.Less(t, event.At, 5*time.Second)
+	}
+	for range on * 7 {
+		event, err := load.Next()
+		require.NoError(t, err)
+		if pod := event.Object.(*corev1.Pod); pod.DeletionTimestamp == nil {
+			require.NotEqual(t, failed, pod.Spec.NodeName, "pods move to other nodes")
+		}
+	}
+}
+
+func TestMixFollowsTheWeights(t *testing.T) {
+	spec := small(t, "steady")
+	spec.Events.Count = 20_000
+	_, load, err := spec.ListWatch()
+	require.NoError(t, err)
+	events, err := readAll(load)
+	require.NoError(t, err)
+	count := map[watch.EventType]float64{}
+	for _, e := range events {
+		count[e.Type] += 7.0 / 20_000
+	}
+	require.InDelta(t, 1, count[watch.Added], 0.1)
+	require.InDelta(t, 5, count[watch.Modified], 0.1)
+	require.InDelta(t, 1, count[watch.Deleted], 0.1)
+}
+
+// The draws follow the law that the spec names, checked on the share of the
+// first ranks (standard error below 0.002 with 100,000 draws).
+func TestSkews(t *testing.T) {
+	const n, draws = 1000, 100_000
+	harmonic := func(k int, s float64) (sum float64) {
+		for i := 1; i <= k; i++ {
+			sum += math.Pow(float64(i), -s)
+		}
+		return sum
+	}
+	cases := []struct {
+		name  string
+		skew  Skew
+		first int
+		share float64
+	}{
+		{"uniform", Skew{Kind: skewUniform}, 100, 0.1},
+		{"zipf below 1", Skew{Kind: skewZipf, S: 0.5}, 10, harmonic(10, 0.5) / harmonic(n, 0.5)},
+		{"zipf at 1", Skew{Kind: skewZipf, S: 1}, 1, 1 / harmonic(n, 1)},
+		{"zipf just above 1", Skew{Kind: skewZipf, S: 1.01}, 3, harmonic(3, 1.01) / harmonic(n, 1.01)},
+		{"zipf at 2", Skew{Kind: skewZipf, S: 2}, 1, 1 / harmonic(n, 2)},
+		{"zipf at 2, tail", Skew{Kind: skewZipf, S: 2}, 100, harmonic(100, 2) / harmonic(n, 2)},
+		{"hot set", Skew{Kind: skewHotset, Fraction: 0.01, Share: 0.9}, 10, 0.9},
+		{"hot set of everything", Skew{Kind: skewHotset, Fraction: 1, Share: 0.5}, 100, 0.1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r, p, hits := newRandom(1), newPicker(c.skew), 0
+			for range draws {
+				rank := p.pick(r, n)
+				require.True(t, 0 <= rank && rank < n, "%d", rank)
+				if rank < c.first {
+					hits++
+				}
+			}
+			require.InDelta(t, c.share, float64(hits)/draws, 0.006)
+			require.Zero(t, p.pick(r, 1), "n may change between draws")
+		})
+	}
+}
+
+func TestStreamOfAnInvalidSpecFails(t *testing.T) {
+	_, err := (&Spec{}).Stream().Next()
+	require.EqualError(t, err, "objects.count: missing or 0, expected a whole number from 1 to 10000000")
+}
+
+func TestContentsWantsOneKind(t *testing.T) {
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	node := &corev1.Node{TypeMeta: metav1.TypeMeta{Kind: "Node", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	_, err := Contents(&listThenWatch{population: []Object{pod, node}})
+	require.EqualError(t, err, "the stream holds Pod and Node, expected one kind")
+}
