@@ -27,7 +27,7 @@ type group [groupLen + 1]uint32
 type index struct {
 	groups   []group
 	slotMask uint32
-	used     int // references in groups
+	used     int // references
 }
 
 // home is the first group to probe: the high half of hash scaled to the number
@@ -83,7 +83,11 @@ func (x *index) forget(hash uint64, slot uint32) {
 // reset empties the index and gives it n groups and room for slot numbers
 // below slots, and some more before it must be built again.
 func (x *index) reset(n, slots int) {
-	x.groups = make([]group, n)
+	if n == len(x.groups) {
+		clear(x.groups)
+	} else {
+		x.groups = make([]group, n)
+	}
 	x.slotMask = uint32(1)<<bits.Len(uint(slots+slots/2)) - 1
 	x.used = 0
 }

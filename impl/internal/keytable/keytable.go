@@ -18,6 +18,7 @@ import (
 	"iter"
 	"math/bits"
 	"reflect"
+	"sync/atomic"
 )
 
 // MaxSlot is the largest slot number, which leaves a user of slot numbers two
@@ -26,9 +27,9 @@ const MaxSlot = 1<<30 - 2
 
 // A Table maps keys to values of type V. Use New to make one.
 //
-// Invariant: the index holds exactly one reference to each occupied slot of the
-// slab whose key equals itself, within reach of a probe from the key's home
-// group.
+// Invariant: each occupied slot of the slab whose key equals itself is referred
+// to exactly once: in few while the table is small, and else in the index,
+// within reach of a probe from the key's home group.
 //
 // A key that does not equal itself (NaN, or a struct or interface that holds
 // one) can be inserted any number of times and is never found, as in a Go map;
@@ -36,7 +37,12 @@ const MaxSlot = 1<<30 - 2
 type Table[K comparable, V any] struct {
 	slab[K, V]
 	index
-	seed maphash.Seed
+	// small tells that the slots are the first used ones of few, which are
+	// searched without a hash. A table that was emptied is small again, unless
+	// it is irreflexive: there, hashing must reject a key that is not comparable.
+	small atomic.Bool
+	few   [4]uint32
+	seed  maphash.Seed
 	// irreflexive tells that a K may differ from itself.
 	irreflexive bool
 	// hash replaces maphash in tests that force collisions.
@@ -45,17 +51,28 @@ type Table[K comparable, V any] struct {
 
 // New makes an empty table.
 func New[K comparable, V any]() *Table[K, V] {
-	return &Table[K, V]{
+	t := &Table[K, V]{
 		seed:        maphash.MakeSeed(),
 		irreflexive: mayDifferFromItself(reflect.TypeFor[K]()),
 		slab:        slab[K, V]{current: none},
 	}
+	t.small.Store(!t.irreflexive)
+	return t
 }
 
 // Hash is the hash of key, as Find, Insert and Remove take it. It is safe for
-// concurrent use. It panics when K is an interface type and key's dynamic type
-// is not comparable, as a Go map does.
+// concurrent use, and zero if the table is so small that no hash is needed;
+// should one be needed then all the same, the methods compute it. It panics
+// when K is an interface type and key's dynamic type is not comparable, as a Go
+// map does.
 func (t *Table[K, V]) Hash(key K) uint64 {
+	if t.small.Load() {
+		return 0
+	}
+	return t.hashOf(key)
+}
+
+func (t *Table[K, V]) hashOf(key K) uint64 {
 	if t.hash != nil {
 		return t.hash(key)
 	}
@@ -67,8 +84,19 @@ func (t *Table[K, V]) Len() int { return t.live }
 
 // Find returns the slot of key.
 func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
+	if t.small.Load() {
+		for _, slot := range t.few[:t.used] {
+			if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+				return slot, true
+			}
+		}
+		return 0, false
+	}
 	if len(t.groups) == 0 {
 		return 0, false
+	}
+	if hash == 0 {
+		hash = t.hashOf(key)
 	}
 	// The tag takes the hash bits that the slot number leaves free, so an
 	// unequal key is rarely looked at (a cache miss in a large table).
@@ -100,6 +128,16 @@ func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 	slot = t.take()
 	t.blocks[slot/blockLen].chunk.keys[slot%blockLen] = key
+	if t.small.Load() {
+		if t.used < len(t.few) {
+			t.few[t.used] = slot
+			t.used++
+			return slot
+		}
+		t.small.Store(false)
+		t.rebuild(max(1, len(t.groups)))
+		return slot
+	}
 	if t.irreflexive && key != key {
 		return slot
 	}
@@ -107,18 +145,37 @@ func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 		t.rebuild(grow(len(t.groups), t.used))
 		return slot // rebuild indexed the new slot too
 	}
+	if hash == 0 {
+		hash = t.hashOf(key)
+	}
 	t.refer(hash, slot)
 	return slot
 }
 
 // Remove removes the key in slot, whose hash the caller knows.
 func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
-	if !t.irreflexive || t.Key(slot) == t.Key(slot) {
+	if t.small.Load() {
+		i := 0
+		for t.few[i] != slot {
+			i++
+		}
+		t.used--
+		t.few[i] = t.few[t.used]
+		t.release(slot)
+		return
+	}
+	if key := t.Key(slot); !t.irreflexive || key == key {
+		if hash == 0 {
+			hash = t.hashOf(key)
+		}
 		t.forget(hash, slot)
 	}
 	t.release(slot)
 	if t.used < len(t.groups)*minMean && len(t.groups) > minGroups {
 		t.rebuild(shrink(t.used))
+	}
+	if t.used == 0 && !t.irreflexive {
+		t.small.Store(true)
 	}
 }
 
@@ -149,7 +206,7 @@ func (t *Table[K, V]) rebuild(n int) {
 			if t.irreflexive && key != key {
 				continue
 			}
-			t.refer(t.Hash(key), uint32(b*blockLen+i))
+			t.refer(t.hashOf(key), uint32(b*blockLen+i))
 		}
 	}
 }

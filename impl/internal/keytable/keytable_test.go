@@ -25,6 +25,12 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 			refs[slot] = true
 		}
 	}
+	if table.small.Load() {
+		require.Empty(t, refs)
+		for _, slot := range table.few[:table.used] {
+			refs[slot] = true
+		}
+	}
 	require.Len(t, refs, table.used)
 	live, empty := 0, 0
 	partial, dropped, vacant := set(table.partial), set(table.dropped), set(table.vacant)
