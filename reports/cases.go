@@ -10,10 +10,53 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 )
 
+// A caseView is one comparison's table.
+type caseView struct {
+	ID, Name, Summary, Unit, Baseline string
+	Noise                             string
+	Headline                          string // its best variant in a few words
+	Columns                           []string
+	Rows                              []row
+	More                              *table // measurements beyond the main ones
+	Heat                              []heatCell
+	Relaxed                           bool // some variant gives up a promise
+	stats                             experiment.CaseStats
+}
+
+type row struct {
+	variantName
+	Control                  bool
+	Ratio, Interval, Verdict string
+	Tone                     string
+	Value                    float64 // the ratio, to sort by
+	P                        string
+	Cells                    []cellValue
+	Samples                  int
+	Profile                  string // where its CPU profile is shown
+}
+
+// A cellValue is a figure with its spread and the number to sort by.
+type cellValue struct {
+	Text, Spread string
+	Sort         float64
+}
+
+type table struct {
+	Columns []string
+	Names   []string
+	Rows    [][]cellValue
+}
+
+type heatCell struct {
+	Text, Tone, Title string
+	Level             int // 0 is no difference, 1 to 4 the strength of the colour
+	Value             float64
+}
+
 // mainUnits are the columns of a case's table, after the unit of its verdict.
 var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
 
-func (p *page) caseView(c experiment.CaseStats, id string) caseView {
+func newCaseView(c experiment.CaseStats, id string) caseView {
 	view := caseView{ID: id, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline,
 		Noise: floorText(c.NoiseFloor), stats: c}
 	all := map[string][]float64{}
@@ -49,7 +92,8 @@ func (p *page) caseView(c experiment.CaseStats, id string) caseView {
 	rows := slices.Clone(c.Rows)
 	slices.SortStableFunc(rows, func(a, b experiment.Row) int { return cmp.Compare(standing(b), standing(a)) })
 	for _, r := range rows {
-		view.Rows = append(view.Rows, p.row(r, c, main))
+		view.Relaxed = view.Relaxed || len(r.Relaxes) > 0
+		view.Rows = append(view.Rows, newRow(r, c, main))
 		if view.More != nil {
 			view.More.Names = append(view.More.Names, r.Name)
 			view.More.Rows = append(view.More.Rows, cells(r, rest))
@@ -80,7 +124,7 @@ func standing(r experiment.Row) float64 {
 	return r.Comparison.Ratio
 }
 
-func (p *page) row(r experiment.Row, c experiment.CaseStats, main []column) row {
+func newRow(r experiment.Row, c experiment.CaseStats, main []column) row {
 	line := row{variantName: variantName{r.Name, r.Summary, r.Peer, r.Comparison == nil && r.Variant == c.Baseline && !r.Control, r.Relaxes},
 		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
 	if x := r.Comparison; x != nil {
@@ -97,8 +141,7 @@ func (p *page) row(r experiment.Row, c experiment.CaseStats, main []column) row 
 			line.Value = 0
 		}
 		if usable(*x) {
-			line.Interval, line.Mid = interval(*x), p.Axis.at(x.Ratio)
-			line.Bar = p.Axis.span(x.Low, x.High)
+			line.Interval = interval(*x)
 		}
 		if finite(x.PAdjusted) {
 			line.P = fmt.Sprintf("p = %.2g after Holm's correction (%.2g before), %s", x.PAdjusted, x.P, plural(r.Samples, "sample"))

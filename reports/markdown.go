@@ -21,7 +21,7 @@ func renderMarkdown(p *page) []byte {
 	line("**Confidence: %s.** %s", p.Confidence.Word, text(p.Confidence.Meaning))
 	line("%s.", text(capital(strings.Join(p.Confidence.Reasons, "; "))))
 	line("")
-	line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Brackets are 95 %% intervals.", code(p.Baseline))
+	line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Intervals hold with %s confidence.", code(p.Baseline), p.Level)
 	if n := len(p.Warnings) + p.Hidden; n > 0 {
 		line("")
 		line("> **%s**, listed below.", plural(n, "warning"))

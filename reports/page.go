@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
 )
@@ -19,6 +17,7 @@ type page struct {
 	Subtitle    string
 	Decision    string
 	Confidence  confidence
+	Level       string // of every interval: "95 %"
 	Baseline    string // that ratios are taken against; "the baseline" where components differ
 	Components  []component
 	Axis        axis // shared by all rankings
@@ -57,63 +56,6 @@ type variantName struct {
 	Relaxes        []string
 }
 
-// A rank is one line of a component's ranking.
-type rank struct {
-	variantName
-	Ratio, Interval, Worst, Tally string
-	WorstID, WorstCase            string
-	Tone                          string // "faster", "slower", "mixed", "same", "base"
-	Pick                          bool   // what the component's decision names
-	Interval95                    span
-	Range                         span // from the worst case to the best
-	Mid                           float64
-	Value, WorstValue             float64
-}
-
-// A caseView is one comparison's table.
-type caseView struct {
-	ID, Name, Summary, Unit, Baseline string
-	Noise                             string
-	Headline                          string // its best variant in a few words
-	Columns                           []string
-	Rows                              []row
-	More                              *table // measurements beyond the main ones
-	Heat                              []heatCell
-	stats                             experiment.CaseStats
-}
-
-type row struct {
-	variantName
-	Control                  bool
-	Ratio, Interval, Verdict string
-	Tone                     string
-	Bar                      span
-	Mid                      float64
-	Value                    float64 // the ratio, to sort by
-	P                        string
-	Cells                    []cellValue
-	Samples                  int
-	Profile                  string // where its CPU profile is shown
-}
-
-// A cellValue is a figure with its spread and the number to sort by.
-type cellValue struct {
-	Text, Spread string
-	Sort         float64
-}
-
-type table struct {
-	Columns []string
-	Names   []string
-	Rows    [][]cellValue
-}
-
-type heatCell struct {
-	Text, Tone, Title string
-	Level             int // 0 is no difference, 1 to 4 the strength of the colour
-	Value             float64
-}
-
 const maxWarnings = 60
 
 // newPage shows the tables of the first cases, up to rows variants in all;
@@ -141,6 +83,7 @@ func newPage(in input, rows int) *page {
 		}
 	}
 	p.Confidence = judge(run, stats)
+	p.Level = percent(cmp.Or(run.Plan.Confidence, 0.95))
 	p.Axis = newAxis(stats)
 	p.Baseline = commonBaseline(stats.Components)
 	used := map[string]bool{}
@@ -254,7 +197,7 @@ func (p *page) component(c experiment.ComponentStats, shown int, id string) comp
 	for i, x := range c.Cases {
 		baselines[x.Baseline] = true
 		if i < shown {
-			view.Cases = append(view.Cases, p.caseView(x, fmt.Sprintf("%s-%d", id, i+1)))
+			view.Cases = append(view.Cases, newCaseView(x, fmt.Sprintf("%s-%d", id, i+1)))
 		}
 	}
 	view.Variants = variants(c)
@@ -307,190 +250,4 @@ func variants(c experiment.ComponentStats) []variantName {
 		list = append(list, arms[name])
 	}
 	return list
-}
-
-func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []caseView) rank {
-	line := rank{variantName: variantName{Name: r.Variant, Peer: r.Peer, Relaxes: r.Relaxes},
-		Ratio: ratio(r.Ratio), Worst: ratio(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
-	if !finite(r.Ratio) || r.Cases == 0 {
-		line.Value, line.WorstValue = 0, 0
-	}
-	low, high, best := combined(r.Variant, cases)
-	if finite(low) && finite(high) {
-		line.Interval = interval(experiment.Comparison{Low: low, High: high})
-		line.Interval95 = p.Axis.span(low, high)
-	}
-	if finite(best) && finite(r.Worst) && best >= r.Worst {
-		line.Range = p.Axis.span(r.Worst, best)
-	}
-	for i, x := range cases {
-		for _, row := range x.Rows {
-			if row.Comparison != nil && !row.Control && row.Variant == r.Variant && row.Comparison.Ratio == r.Worst {
-				line.WorstCase = x.Name
-				if i < len(views) {
-					line.WorstID = views[i].ID
-				}
-			}
-		}
-	}
-	of := fmt.Sprintf(" in %d of %s", r.Faster, plural(r.Cases, "case"))
-	switch {
-	case r.Faster > 0 && r.Slower > 0:
-		line.Tone, line.Tally = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, plural(r.Cases, "case"))
-	case r.Faster > 0:
-		line.Tone, line.Tally = "faster", "faster"+of
-	case r.Slower > 0:
-		line.Tone, line.Tally = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, plural(r.Cases, "case"))
-	case r.Cases == 0:
-		line.Tone, line.Tally = "unknown", "no result"
-	default:
-		line.Tone, line.Tally = "same", "no difference shown"
-	}
-	return line
-}
-
-// combined is the interval of the geometric mean over cases, whose samples are
-// independent: the half widths of the logarithms add in squares.
-func combined(variant string, cases []experiment.CaseStats) (low, high, best float64) {
-	var sum, squares, n float64
-	best = math.NaN()
-	for _, c := range cases {
-		for _, row := range c.Rows {
-			x := row.Comparison
-			if x == nil || row.Control || row.Variant != variant || !usable(*x) {
-				continue
-			}
-			half := (math.Log(x.High) - math.Log(x.Low)) / 2
-			sum += math.Log(x.Ratio)
-			squares += half * half
-			n++
-			if !(best >= x.Ratio) {
-				best = x.Ratio
-			}
-		}
-	}
-	if n == 0 {
-		return math.NaN(), math.NaN(), best
-	}
-	mean, half := sum/n, math.Sqrt(squares)/n
-	return math.Exp(mean - half), math.Exp(mean + half), best
-}
-
-// usable tells whether x has an interval that a logarithmic axis can show.
-func usable(x experiment.Comparison) bool {
-	return finite(x.Ratio) && finite(x.Low) && finite(x.High) && x.Low > 0 && x.Ratio > 0 && x.High >= x.Low
-}
-
-func medianFloor(cases []experiment.CaseStats) float64 {
-	var floors []float64
-	for _, c := range cases {
-		if known(c.NoiseFloor) {
-			floors = append(floors, c.NoiseFloor)
-		}
-	}
-	return median(floors)
-}
-
-// known is false for the floor of a case whose control left no ratio.
-func known(floor float64) bool { return finite(floor) && floor >= 0 && floor < 1e3 }
-
-func floorText(floor float64) string {
-	if !known(floor) {
-		return "unknown"
-	}
-	return percent(floor)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(values)
-	mid := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[mid]
-	}
-	return (values[mid-1] + values[mid]) / 2
-}
-
-func quoted(args []string) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n'\"$`\\*?&|;<>()#~") {
-			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return out
-}
-
-func runFacts(run experiment.Run) []fact {
-	plan := run.Plan
-	facts := []fact{{"Profile", cmp.Or(plan.Profile, none)}}
-	if plan.Workload != "" {
-		facts = append(facts, fact{"Workload", plan.Workload})
-	}
-	if plan.Trace != "" {
-		facts = append(facts, fact{"Trace", plan.Trace})
-	}
-	facts = append(facts, fact{"Seed", fmt.Sprint(plan.Seed)})
-	if !run.Started.IsZero() {
-		facts = append(facts, fact{"Started", run.Started.UTC().Format("2006-01-02 15:04:05 UTC")})
-		if !run.Finished.IsZero() {
-			facts = append(facts, fact{"Took", duration(run.Finished.Sub(run.Started))})
-		}
-	}
-	rounds, failed := 0, 0
-	for _, s := range run.Schedule {
-		rounds = max(rounds, s.Round)
-		if s.Failure != "" {
-			failed++
-		}
-	}
-	samples := fmt.Sprintf("%d, each a fresh process", len(run.Schedule))
-	if failed > 0 {
-		samples += fmt.Sprintf("; %d failed", failed)
-	}
-	return append(facts, fact{"Samples", samples},
-		fact{"Wanted precision", "± " + percent(plan.Precision)},
-		fact{"Budget", budget(plan)},
-		fact{"Stopped", stopped(run)})
-}
-
-func budget(plan experiment.Plan) string {
-	text := fmt.Sprintf("%d to %d rounds", plan.MinRounds, plan.MaxRounds)
-	if plan.Budget > 0 {
-		text = duration(plan.Budget.Round(time.Second)) + ", " + text
-	}
-	return text
-}
-
-// stopped says in words why sampling ended.
-func stopped(run experiment.Run) string {
-	switch run.Stopped {
-	case "precision":
-		return "the wanted precision was reached"
-	case "budget":
-		return "the time budget was spent"
-	case "rounds":
-		return "all rounds were done"
-	case "interrupted":
-		return "interrupted: what was sampled until then is shown"
-	case "":
-		return "the run did not end in order: what was sampled until then is shown"
-	}
-	return run.Stopped
-}
-
-func environmentFacts(e experiment.Environment) []fact {
-	facts := []fact{
-		{"CPU", cmp.Or(e.CPU, none)},
-		{"Cores", fmt.Sprintf("%d, GOMAXPROCS %d", e.Cores, e.GOMAXPROCS)},
-	}
-	if e.Memory > 0 {
-		facts = append(facts, fact{"Memory", fmt.Sprintf("%.1f GiB", float64(e.Memory)/(1<<30))})
-	}
-	return append(facts,
-		fact{"System", strings.TrimSpace(e.OS + "/" + e.Arch + " " + e.Kernel)},
-		fact{"Go", cmp.Or(e.Go, none)})
 }

@@ -78,7 +78,7 @@ function kindsBar(graph) {
   bar.setAttribute("aria-label", graph.variant + ": " + graph.kinds.map((v, i) => v >= 50 ? `${data.kinds[i]} ${share(v)}` : "").filter(Boolean).join(", "));
   graph.kinds.forEach((v, i) => {
     if (v < 50) return;
-    const part = element("span", "kind" + i, v >= 700 ? share(v) : "");
+    const part = element("span", "kind" + i, v >= 900 ? share(v) : "");
     part.style.flexGrow = v;
     part.title = `${data.kinds[i]}: ${share(v)}`;
     bar.append(part);
@@ -110,7 +110,9 @@ function functionTable(a, b) {
   }));
   const wrap = element("div", "scroll"), table = element("table", "data functions");
   table.dataset.copy = "";
-  table.append(element("caption", "", "The functions that cost most. Own time is spent in the function itself; a function high in one list and absent from the other is the difference between the two."));
+  const caption = element("caption");
+  caption.append(element("span", "", "The functions that cost most. Own time is spent in the function itself; a function high in one list and absent from the other is the difference between the two."));
+  table.append(caption);
   const head = table.createTHead().insertRow();
   const column = (text, sort) => { const th = element("th", sort === "number" ? "n" : "", text); th.scope = "col"; th.dataset.sort = sort; head.append(th); };
   column("Function", "text");

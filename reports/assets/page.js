@@ -63,18 +63,17 @@ function makeSortable(table) {
 
 function markdownOf(table) {
   const line = cells => "| " + cells.map(c => c.replace(/\s+/g, " ").trim().replace(/\|/g, "\\|")).join(" | ") + " |";
-  const kept = row => [...row.cells].filter(c => c.dataset.nocopy === undefined);
-  const head = kept(table.tHead.rows[0]);
+  const head = [...table.tHead.rows[0].cells];
   return [line(head.map(c => c.textContent)),
     "|" + head.map(c => c.classList.contains("n") ? "--:" : "---").join("|") + "|",
-    ...[...table.tBodies[0].rows].map(r => line(kept(r).map(c => c.textContent)))].join("\n") + "\n";
+    ...[...table.tBodies[0].rows].map(r => line([...r.cells].map(c => c.textContent)))].join("\n") + "\n";
 }
 
 function plainTable(table) {
   const copy = element("table");
   for (const row of table.rows) {
     const tr = copy.insertRow();
-    for (const cell of row.cells) if (cell.dataset.nocopy === undefined) tr.append(element(cell.tagName.toLowerCase(), "", cell.textContent.trim()));
+    for (const cell of row.cells) tr.append(element(cell.tagName.toLowerCase(), "", cell.textContent.trim()));
   }
   return copy.outerHTML;
 }

@@ -1,0 +1,92 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+func quoted(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n'\"$`\\*?&|;<>()#~") {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}
+
+func runFacts(run experiment.Run) []fact {
+	plan := run.Plan
+	facts := []fact{{"Profile", cmp.Or(plan.Profile, none)}}
+	if plan.Workload != "" {
+		facts = append(facts, fact{"Workload", plan.Workload})
+	}
+	if plan.Trace != "" {
+		facts = append(facts, fact{"Trace", plan.Trace})
+	}
+	facts = append(facts, fact{"Seed", fmt.Sprint(plan.Seed)})
+	if !run.Started.IsZero() {
+		facts = append(facts, fact{"Started", run.Started.UTC().Format("2006-01-02 15:04:05 UTC")})
+		if !run.Finished.IsZero() {
+			facts = append(facts, fact{"Took", duration(run.Finished.Sub(run.Started))})
+		}
+	}
+	rounds, failed := 0, 0
+	for _, s := range run.Schedule {
+		rounds = max(rounds, s.Round)
+		if s.Failure != "" {
+			failed++
+		}
+	}
+	samples := fmt.Sprintf("%d, each a fresh process", len(run.Schedule))
+	if failed > 0 {
+		samples += fmt.Sprintf("; %d failed", failed)
+	}
+	return append(facts, fact{"Samples", samples},
+		fact{"Wanted precision", "± " + percent(plan.Precision)},
+		fact{"Budget", budget(plan)},
+		fact{"Stopped", stopped(run)})
+}
+
+func budget(plan experiment.Plan) string {
+	text := fmt.Sprintf("%d to %d rounds", plan.MinRounds, plan.MaxRounds)
+	if plan.Budget > 0 {
+		text = duration(plan.Budget.Round(time.Second)) + ", " + text
+	}
+	return text
+}
+
+// stopped says in words why sampling ended.
+func stopped(run experiment.Run) string {
+	switch run.Stopped {
+	case "precision":
+		return "the wanted precision was reached"
+	case "budget":
+		return "the time budget was spent"
+	case "rounds":
+		return "all rounds were done"
+	case "interrupted":
+		return "interrupted: what was sampled until then is shown"
+	case "":
+		return "the run did not end in order: what was sampled until then is shown"
+	}
+	return run.Stopped
+}
+
+func environmentFacts(e experiment.Environment) []fact {
+	facts := []fact{
+		{"CPU", cmp.Or(e.CPU, none)},
+		{"Cores", fmt.Sprintf("%d, GOMAXPROCS %d", e.Cores, e.GOMAXPROCS)},
+	}
+	if e.Memory > 0 {
+		facts = append(facts, fact{"Memory", fmt.Sprintf("%.1f GiB", float64(e.Memory)/(1<<30))})
+	}
+	return append(facts,
+		fact{"System", strings.TrimSpace(e.OS + "/" + e.Arch + " " + e.Kernel)},
+		fact{"Go", cmp.Or(e.Go, none)})
+}
