@@ -85,6 +85,9 @@ func decide(c ComponentStats) string {
 	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, times(best.Ratio), baselineOf(c))
 	if n := len(c.Cases); n > 1 {
 		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, times(best.Worst))
+		if best.Faster < n {
+			s += fmt.Sprintf(", shown in %d of them", best.Faster)
+		}
 	}
 	if best.Slower > 0 {
 		s += fmt.Sprintf(", although slower in %s", count(best.Slower, "case"))

@@ -72,7 +72,7 @@ func verdicts(s Stats) map[Verdict]int {
 
 // Reports that compare equal variants claim a difference in at most 5 of 100.
 func TestNoFalseVerdicts(t *testing.T) {
-	const reports, rounds = 60, 12
+	const reports, rounds = 40, 12
 	for name, n := range noises {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +99,7 @@ func TestNoFalseVerdicts(t *testing.T) {
 // A slow-down of 10 % is found in at least 90 of 100 reports when sampling
 // stops at a precision of ±2.5 %.
 func TestPlantedSlowDownIsFound(t *testing.T) {
-	const reports = 60
+	const reports = 40
 	for name, n := range noises {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -167,7 +167,7 @@ func TestRunInterrupted(t *testing.T) {
 	cancel()
 	<-watch
 	assert.Zero(t, code)
-	assert.Contains(t, out.String(), "Stopped by interrupted")
+	assert.Contains(t, out.String(), "Sampling ended because it was interrupted")
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
 
 	code, _, stderr := benchrunWith(ctx, "run", "--out", filepath.Join(t.TempDir(), "x"))

@@ -127,7 +127,7 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 	if err := out.print(w, rankingTable(stats)); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nStopped by %s. ", run.Stopped)
+	fmt.Fprintf(w, "\nSampling ended because %s. ", stops[run.Stopped])
 	if n := len(stats.Warnings); n > 0 {
 		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
 	}
@@ -138,10 +138,7 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 func rankingTable(stats experiment.Stats) table {
 	t := table{value: stats, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
 	for _, c := range stats.Components {
-		floor := 0.0
-		for _, cs := range c.Cases {
-			floor = max(floor, cs.NoiseFloor)
-		}
+		noise := noiseOf(c)
 		for _, r := range c.Ranking {
 			ratio, worst := "-", "-"
 			if r.Cases > 0 {
@@ -150,11 +147,35 @@ func rankingTable(stats experiment.Stats) table {
 			t.rows = append(t.rows, []string{
 				c.Component, r.Variant, ratio, worst,
 				strconv.Itoa(r.Faster), strconv.Itoa(r.Slower), strconv.Itoa(r.Cases),
-				fmt.Sprintf("%.1f%%", 100*floor), strings.Join(r.Relaxes, " "),
+				noise, strings.Join(r.Relaxes, " "),
 			})
 		}
 	}
 	return t
+}
+
+// noiseOf is the largest noise floor of the cases that have verdicts.
+func noiseOf(c experiment.ComponentStats) string {
+	noise := "-"
+	floor := -1.0
+	for _, cs := range c.Cases {
+		for _, r := range cs.Rows {
+			if r.Control && r.Comparison.Verdict == experiment.Same && cs.NoiseFloor > floor {
+				floor = cs.NoiseFloor
+				noise = fmt.Sprintf("%.1f%%", 100*floor)
+			}
+		}
+	}
+	return noise
+}
+
+// stops says in words why sampling ended; a run that was killed gives no reason.
+var stops = map[string]string{
+	"precision":   "every ratio is as precise as wanted",
+	"rounds":      "all rounds are done",
+	"budget":      "the budget is spent",
+	"interrupted": "it was interrupted",
+	"":            "the run died",
 }
 
 // commandLine gives back the arguments that repeat this run.

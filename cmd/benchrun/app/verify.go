@@ -164,13 +164,14 @@ func readSuite(name, output string, failure error) suiteResult {
 			}
 			continue
 		}
-		if why[current] == "" && text != "" {
+		if why[current] == "" && text != "" && text != "FAIL" && text != "PASS" {
 			why[current] = text
 		}
 	}
 	for i, test := range order {
-		inner := i+1 < len(order) && slices.ContainsFunc(order[i+1:], func(next string) bool { return strings.HasPrefix(next, test+"/") })
-		if inner && (state[test] == "pass" || why[test] == "") {
+		below := func(next string) bool { return strings.HasPrefix(next, test+"/") }
+		explained := func(next string) bool { return below(next) && state[next] != "pass" && state[next] != "skip" }
+		if rest := order[i+1:]; slices.ContainsFunc(rest, below) && (state[test] == "pass" || slices.ContainsFunc(rest, explained)) {
 			continue
 		}
 		c := clauseResult{Clause: strings.TrimPrefix(strings.TrimPrefix(test, name), "/"), Result: state[test]}
