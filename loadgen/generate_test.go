@@ -22,7 +22,7 @@ func small(t *testing.T, name string) *Spec {
 	t.Helper()
 	spec, err := Preset(name)
 	require.NoError(t, err)
-	spec.Objects.Count, spec.Objects.Nodes, spec.Events.Count = 200, 12, 1500
+	spec.Objects.Count, spec.Objects.Nodes, spec.Events.Count = 120, 10, 900
 	spec.Events.Parallel = min(spec.Events.Parallel, 3)
 	return spec
 }
@@ -40,10 +40,10 @@ func hash(t *testing.T, s Stream) string {
 // any Go: results of different runs are about the same work.
 func TestStreamIsReproducible(t *testing.T) {
 	golden := map[string]string{
-		"hot-keys":       "5684ab7f3d7cc7b6",
-		"node-failure":   "a61f911790db0b7f",
-		"rolling-update": "a4fdfcf0af1ef8b9",
-		"steady":         "8b660037afd43232",
+		"hot-keys":       "ba46383d7a1ed651",
+		"node-failure":   "aab01b1aade074ca",
+		"rolling-update": "b204770f2c2097d9",
+		"steady":         "a910f2e27a1c672c",
 	}
 	for name, want := range golden {
 		t.Run(name, func(t *testing.T) {
@@ -111,11 +111,13 @@ func TestStreamIsConsistent(t *testing.T) {
 func TestVersionsAreImmutable(t *testing.T) {
 	for _, name := range Presets() {
 		t.Run(name, func(t *testing.T) {
-			events, err := readAll(small(t, name).Stream())
+			spec := small(t, name)
+			spec.Events.Count = 400
+			events, err := readAll(spec.Stream())
 			require.NoError(t, err)
 			late, err := json.Marshal(events)
 			require.NoError(t, err)
-			stream := small(t, name).Stream()
+			stream := spec.Stream()
 			early := []byte{'['}
 			for range events {
 				e, err := stream.Next()
@@ -232,9 +234,9 @@ func TestMixFollowsTheWeights(t *testing.T) {
 }
 
 // The draws follow the law that the spec names, checked on the share of the
-// first ranks (standard error below 0.002 with 100,000 draws).
+// first ranks (standard error below 0.0025 with 40,000 draws).
 func TestSkews(t *testing.T) {
-	const n, draws = 1000, 100_000
+	const n, draws = 1000, 40_000
 	harmonic := func(k int, s float64) (sum float64) {
 		for i := 1; i <= k; i++ {
 			sum += math.Pow(float64(i), -s)
@@ -266,7 +268,7 @@ func TestSkews(t *testing.T) {
 					hits++
 				}
 			}
-			require.InDelta(t, c.share, float64(hits)/draws, 0.006)
+			require.InDelta(t, c.share, float64(hits)/draws, 0.01)
 			require.Zero(t, p.pick(r, 1), "n may change between draws")
 		})
 	}
@@ -280,6 +282,6 @@ func TestStreamOfAnInvalidSpecFails(t *testing.T) {
 func TestContentsWantsOneKind(t *testing.T) {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	node := &corev1.Node{TypeMeta: metav1.TypeMeta{Kind: "Node", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	_, err := Contents(&listThenWatch{population: []Object{pod, node}})
+	_, err := Contents(&replay{[]Event{{Object: pod}, {Object: node}}})
 	require.EqualError(t, err, "the stream holds Pod and Node, expected one kind")
 }

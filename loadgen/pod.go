@@ -96,7 +96,7 @@ func (m *maker) create(t *template, group int) *pod {
 	if m.spec.Objects.ManagedFields {
 		p.meta.ManagedFields = []metav1.ManagedFieldsEntry{{
 			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
-			Time: m.now, FieldsType: "FieldsV1", FieldsV1: &t.created,
+			Time: m.now, FieldsType: "FieldsV1", FieldsV1: t.created,
 		}}
 	}
 	m.stamp(p)
@@ -223,16 +223,16 @@ func (m *maker) setContainer(p *pod, state corev1.ContainerState, restarts int32
 var hasStarted, notStarted = true, false
 
 // statusFieldsNoIP is what the kubelet owns before the pod has an address.
-var statusFieldsNoIP = metav1.FieldsV1{Raw: []byte(strings.Replace(statusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},`, "", 1))}
+var statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(statusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},`, "", 1))
 
 // manageStatus notes in managedFields that the kubelet has written the status.
 func (m *maker) manageStatus(p *pod) {
-	fields := &statusFieldsNoIP
+	fields := statusFieldsNoIP
 	if len(p.meta.ManagedFields) > 1 {
 		fields = p.meta.ManagedFields[1].FieldsV1
 	}
-	if p.stage == running && fields == &statusFieldsNoIP {
-		fields = &metav1.FieldsV1{Raw: []byte(strings.Replace(statusFields, "POD-IP", p.ip, 1))}
+	if p.stage == running && fields == statusFieldsNoIP {
+		fields = metav1.NewFieldsV1(strings.Replace(statusFields, "POD-IP", p.ip, 1))
 	}
 	p.meta.ManagedFields = []metav1.ManagedFieldsEntry{p.meta.ManagedFields[0], {
 		Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",

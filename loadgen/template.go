@@ -22,7 +22,7 @@ type template struct {
 	namespace  string
 	zones      [zones]map[string]string // labels once a pod is bound to a node of that zone
 	pod        corev1.Pod               // as created, without what is a pod's own
-	created    metav1.FieldsV1          // managedFields of the replica set controller
+	created    *metav1.FieldsV1         // managedFields of the replica set controller
 }
 
 const zones = 3
@@ -76,7 +76,7 @@ func newTemplate(r random, d, revision, namespaces int, created time.Time, manag
 		Status: corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBurstable},
 	}
 	if managedFields {
-		t.created = metav1.FieldsV1{Raw: []byte(strings.Replace(createdFields, "OWNER", string(owner), 1))}
+		t.created = metav1.NewFieldsV1(strings.Replace(createdFields, "OWNER", string(owner), 1))
 	}
 	return t
 }

@@ -1,7 +1,7 @@
 package jsondoc
 
 import (
-	"fmt"
+	"errors"
 	"io"
 )
 
@@ -10,6 +10,8 @@ const (
 	// largest is the most that one object may take; etcd's limit is 1.5 MB.
 	largest = 64 << 20
 )
+
+var errTooLarge = errors.New("an object of more than 64 MiB")
 
 // A window is the part of the input in memory: from what is held, or else the
 // read position, to what was read last.
@@ -48,7 +50,7 @@ func (w *window) fill(keep int) (moved int, err error) {
 		keep = min(keep, w.from)
 	}
 	if len(w.buf)-keep > largest {
-		return 0, fmt.Errorf("an object of more than %d MiB", largest>>20)
+		return 0, errTooLarge
 	}
 	kept := w.buf[keep:]
 	if free := cap(w.buf) - len(kept); free < block {

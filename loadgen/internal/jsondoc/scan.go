@@ -41,6 +41,9 @@ func (r *Reader) must() (byte, error) {
 // ended says that the input ended within a document. The input's own errors
 // (a gzip stream cut short) pass through.
 func (r *Reader) ended(err error) error {
+	if err == errTooLarge {
+		return r.fault("%v", err)
+	}
 	if errors.Is(err, io.EOF) {
 		return r.fault("the file ends within a JSON document")
 	}
