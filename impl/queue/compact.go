@@ -7,9 +7,9 @@ var _ workqueue.TypedInterface[string] = (*compactQueue[string])(nil)
 // compactQueue is one mutex around a core. It runs no code of the user's, so it
 // unlocks without defer; timedQueue is its sibling with metrics.
 //
-// Invariant: those of core and waiters.
+// Invariant: those of core and workers.Workers.
 type compactQueue[T comparable] struct {
-	waiters
+	gate
 	core[T, plain]
 }
 
@@ -22,20 +22,20 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 	if config.Queue != nil {
 		return NewRing(config)
 	}
-	if m := newMeter(config.Name, config.MetricsProvider, config.Clock); m != nil {
+	if m := newMeter(config); m != nil {
 		return newTimed[T](m)
 	}
 	q := &compactQueue[T]{core: newCore[T, plain]()}
-	q.waiters.init()
+	q.gate.init(nil, nil)
 	return q
 }
 
 func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	q.mu.Lock()
+	q.Lock()
 	slot, found := q.table.Find(hash, item)
 	if q.shuttingDown || found && *q.word(slot)&dirty != 0 {
-		q.mu.Unlock()
+		q.Unlock()
 		return
 	}
 	q.mark(hash, item, slot, found)
@@ -43,39 +43,36 @@ func (q *compactQueue[T]) Add(item T) {
 }
 
 func (q *compactQueue[T]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.Lock()
+	defer q.Unlock()
 	return q.length
 }
 
 func (q *compactQueue[T]) Get() (item T, shutdown bool) {
-	q.mu.Lock()
+	q.Lock()
 	for q.length == 0 {
 		if q.shuttingDown {
-			q.mu.Unlock()
+			q.Unlock()
 			return item, true
 		}
-		q.sleep()
+		q.Sleep()
 	}
 	item = q.table.Key(q.head)
 	q.pop()
-	q.processing++
+	q.Handed()
 	q.leave(q.length)
 	return item, false
 }
 
 func (q *compactQueue[T]) Done(item T) {
 	hash := q.table.Hash(item)
-	q.mu.Lock()
+	q.Lock()
 	slot, found := q.table.Find(hash, item)
 	if !found || *q.word(slot)&processing == 0 {
-		q.mu.Unlock() // spurious-done
+		q.Unlock() // spurious-done
 		return
 	}
-	q.finished()
+	q.Finished()
 	q.finish(hash, slot)
 	q.leave(q.length)
 }
-
-func (q *compactQueue[T]) ShutDown()          { q.shutDown(false) }
-func (q *compactQueue[T]) ShutDownWithDrain() { q.shutDown(true) }

@@ -14,11 +14,9 @@ var _ workqueue.TypedInterface[string] = (*ringQueue[string])(nil)
 // Invariant: an item has an entry ⇔ it is dirty or in processing; it is in
 // queue, once, ⇔ its entry says dirty and not processing.
 type ringQueue[T comparable] struct {
-	waiters
+	gate
 	queue   workqueue.Queue[T]
 	entries map[T]ringEntry
-	meter   *meter
-	loop    loop
 }
 
 type ringEntry struct {
@@ -32,26 +30,19 @@ func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Typed
 	if q := upstream(config); q != nil {
 		return q
 	}
-	q := &ringQueue[T]{
-		queue:   config.Queue,
-		entries: map[T]ringEntry{},
-		meter:   newMeter(config.Name, config.MetricsProvider, config.Clock),
-	}
-	q.waiters.init()
+	q := &ringQueue[T]{queue: config.Queue, entries: map[T]ringEntry{}}
 	if q.queue == nil {
 		q.queue = NewRingStorage[T]()
 	}
-	if q.meter != nil {
-		q.loop.run(q.meter.clock, q.update)
-	}
+	q.gate.init(newMeter(config), q.update)
 	return q
 }
 
 // leave ends an operation.
-func (q *ringQueue[T]) leave() { q.waiters.leave(q.queue.Len()) }
+func (q *ringQueue[T]) leave() { q.gate.leave(q.queue.Len()) }
 
 func (q *ringQueue[T]) Add(item T) {
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	if q.shuttingDown {
 		return
@@ -64,7 +55,7 @@ func (q *ringQueue[T]) Add(item T) {
 		return
 	}
 	if q.meter != nil {
-		e.added = q.meter.add()
+		e.added = q.meter.Add()
 	}
 	e.dirty = true
 	q.entries[item] = e
@@ -74,44 +65,44 @@ func (q *ringQueue[T]) Add(item T) {
 }
 
 func (q *ringQueue[T]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.Lock()
+	defer q.Unlock()
 	return q.queue.Len()
 }
 
 func (q *ringQueue[T]) Get() (item T, shutdown bool) {
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	for q.queue.Len() == 0 {
 		if q.shuttingDown {
 			return item, true
 		}
-		q.sleep()
+		q.Sleep()
 	}
 	item = q.queue.Pop()
 	e := q.entries[item] // not found if item differs from itself
 	known := e.dirty
 	e.dirty, e.processing = false, true
 	q.entries[item] = e
-	q.processing++
+	q.Handed()
 	if q.meter != nil {
-		e.started = q.meter.get(e.added, known)
+		e.started = q.meter.Get(e.added, known)
 		q.entries[item] = e
 	}
 	return item, false
 }
 
 func (q *ringQueue[T]) Done(item T) {
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	e := q.entries[item]
 	if !e.processing {
 		return // spurious-done
 	}
 	if q.meter != nil {
-		q.meter.done(e.started)
+		q.meter.Done(e.started)
 	}
-	q.finished()
+	q.Finished()
 	if !e.dirty {
 		delete(q.entries, item)
 		return
@@ -121,20 +112,17 @@ func (q *ringQueue[T]) Done(item T) {
 	q.queue.Push(item)
 }
 
-func (q *ringQueue[T]) ShutDown()          { q.loop.end(); q.shutDown(false); q.loop.wait() }
-func (q *ringQueue[T]) ShutDownWithDrain() { q.loop.end(); q.shutDown(true); q.loop.wait() }
-
 func (q *ringQueue[T]) update() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.Lock()
+	defer q.Unlock()
 	if q.shuttingDown {
 		return
 	}
-	t := tally{now: q.meter.now()}
-	for _, e := range q.entries {
-		if e.processing {
-			t.item(e.started)
+	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+		for _, e := range q.entries {
+			if e.processing && !yield(e.started) {
+				return
+			}
 		}
-	}
-	q.meter.set(t)
+	})
 }

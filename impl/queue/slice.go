@@ -1,10 +1,13 @@
 package queue
 
 import (
+	"maps"
 	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/informerbench/informerbench/impl/internal/meter"
 )
 
 var _ workqueue.TypedInterface[string] = (*sliceQueue[string])(nil)
@@ -22,9 +25,9 @@ type sliceQueue[T comparable] struct {
 	shuttingDown      bool
 	drain             bool
 
-	meter          *meter
+	meter          *meter.Meter
+	stopMeter      sync.Once
 	added, started map[T]time.Duration
-	loop           loop
 }
 
 // NewSlice makes the reference queue. Its storage is config.Queue if that is
@@ -37,7 +40,7 @@ func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Type
 		queue:      config.Queue,
 		dirty:      map[T]struct{}{},
 		processing: map[T]struct{}{},
-		meter:      newMeter(config.Name, config.MetricsProvider, config.Clock),
+		meter:      newMeter(config),
 		added:      map[T]time.Duration{},
 		started:    map[T]time.Duration{},
 	}
@@ -46,7 +49,7 @@ func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Type
 		q.queue = NewSliceStorage[T]()
 	}
 	if q.meter != nil {
-		q.loop.run(q.meter.clock, q.update)
+		q.meter.Run(q.update)
 	}
 	return q
 }
@@ -65,7 +68,7 @@ func (q *sliceQueue[T]) Add(item T) {
 		return
 	}
 	if q.meter != nil {
-		q.added[item] = q.meter.add()
+		q.added[item] = q.meter.Add()
 	}
 	q.dirty[item] = struct{}{}
 	if !processing {
@@ -95,7 +98,7 @@ func (q *sliceQueue[T]) Get() (item T, shutdown bool) {
 	if q.meter != nil {
 		added, known := q.added[item]
 		delete(q.added, item)
-		q.started[item] = q.meter.get(added, known)
+		q.started[item] = q.meter.Get(added, known)
 	}
 	return item, false
 }
@@ -107,7 +110,7 @@ func (q *sliceQueue[T]) Done(item T) {
 		return // spurious-done: the item may be queued, and must not be twice
 	}
 	if q.meter != nil {
-		q.meter.done(q.started[item])
+		q.meter.Done(q.started[item])
 		delete(q.started, item)
 	}
 	delete(q.processing, item)
@@ -122,8 +125,10 @@ func (q *sliceQueue[T]) ShutDown() { q.shutDown(false) }
 func (q *sliceQueue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *sliceQueue[T]) shutDown(drain bool) {
-	q.loop.end()
-	defer q.loop.wait()
+	if q.meter != nil {
+		q.stopMeter.Do(q.meter.Stop)
+		defer q.meter.Wait()
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shuttingDown, q.drain = true, drain
@@ -145,9 +150,5 @@ func (q *sliceQueue[T]) update() {
 	if q.shuttingDown {
 		return
 	}
-	t := tally{now: q.meter.now()}
-	for _, started := range q.started {
-		t.item(started)
-	}
-	q.meter.set(t)
+	q.meter.Unfinished(maps.Values(q.started))
 }

@@ -1,6 +1,12 @@
 package queue
 
-import "k8s.io/client-go/util/workqueue"
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/informerbench/informerbench/impl/internal/meter"
+)
 
 var _ workqueue.TypedInterface[string] = (*timedQueue[string])(nil)
 
@@ -8,87 +14,81 @@ var _ workqueue.TypedInterface[string] = (*timedQueue[string])(nil)
 // It calls the user's clock and metrics before it changes its state and under a
 // deferred unlock, so a panic in there loses nothing but that call's figures.
 //
-// Invariant: those of core and waiters.
+// Invariant: those of core and workers.Workers.
 type timedQueue[T comparable] struct {
-	waiters
+	gate
 	core[T, timed]
-	meter *meter
-	loop  loop
 }
 
-func newTimed[T comparable](m *meter) *timedQueue[T] {
-	q := &timedQueue[T]{core: newCore[T, timed](), meter: m}
-	q.waiters.init()
-	q.loop.run(m.clock, q.update)
+func newTimed[T comparable](m *meter.Meter) *timedQueue[T] {
+	q := &timedQueue[T]{core: newCore[T, timed]()}
+	q.gate.init(m, q.update)
 	return q
 }
 
 // leave ends an operation.
-func (q *timedQueue[T]) leave() { q.waiters.leave(q.length) }
+func (q *timedQueue[T]) leave() { q.gate.leave(q.length) }
 
 func (q *timedQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
 	if q.shuttingDown || found && *q.word(slot)&dirty != 0 {
 		return
 	}
-	now := q.meter.add()
+	now := q.meter.Add()
 	slot = q.mark(hash, item, slot, found)
 	q.table.At(slot).added = now
 }
 
 func (q *timedQueue[T]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.Lock()
+	defer q.Unlock()
 	return q.length
 }
 
 func (q *timedQueue[T]) Get() (item T, shutdown bool) {
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	for q.length == 0 {
 		if q.shuttingDown {
 			return item, true
 		}
-		q.sleep()
+		q.Sleep()
 	}
 	item = q.table.Key(q.head)
 	entry := q.table.At(q.head)
-	entry.started = q.meter.get(entry.added, item == item)
+	entry.started = q.meter.Get(entry.added, item == item)
 	q.pop()
-	q.processing++
+	q.Handed()
 	return item, false
 }
 
 func (q *timedQueue[T]) Done(item T) {
 	hash := q.table.Hash(item)
-	q.mu.Lock()
+	q.Lock()
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
 	if !found || *q.word(slot)&processing == 0 {
 		return // spurious-done
 	}
-	q.meter.done(q.table.At(slot).started)
-	q.finished()
+	q.meter.Done(q.table.At(slot).started)
+	q.Finished()
 	q.finish(hash, slot)
 }
 
-func (q *timedQueue[T]) ShutDown()          { q.loop.end(); q.shutDown(false); q.loop.wait() }
-func (q *timedQueue[T]) ShutDownWithDrain() { q.loop.end(); q.shutDown(true); q.loop.wait() }
-
 func (q *timedQueue[T]) update() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.Lock()
+	defer q.Unlock()
 	if q.shuttingDown {
 		return
 	}
-	t := tally{now: q.meter.now()}
-	for _, e := range q.table.All() {
-		if e.word&processing != 0 {
-			t.item(e.started)
+	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+		for _, e := range q.table.All() {
+			if e.word&processing != 0 && !yield(e.started) {
+				return
+			}
 		}
-	}
-	q.meter.set(t)
+	})
 }
