@@ -109,7 +109,12 @@ type cell struct {
 	at  position
 }
 
-const minCells = 32
+const (
+	minCells = 32
+	// keptCells is the largest index that is kept when it empties, for about as
+	// many keys as there are slots in the segments that are kept.
+	keptCells = 2048
+)
 
 // tagOf takes the hash bits that a cell holds.
 func tagOf(hash uint64) uint32 { return uint32(hash>>32) | 1 }
@@ -152,7 +157,7 @@ func (x *index) remove(tag uint32, at position) {
 	}
 	x.cells[hole] = cell{}
 	x.used--
-	if len(x.cells) > minCells && 8*x.used < len(x.cells) {
+	if len(x.cells) > keptCells && 8*x.used < len(x.cells) {
 		x.resize(len(x.cells) / 2)
 	}
 }

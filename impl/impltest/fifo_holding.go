@@ -14,10 +14,10 @@ import (
 
 // A goroutine that waits for a mutex stops the bubble's clock, so clauses about
 // locks wait by yielding. fewYields are enough for a goroutine that can run to
-// get its turn, manyYields take seconds.
+// get its turn, manyYields for one on a busy machine.
 const (
 	fewYields  = 1000
-	manyYields = 20_000_000
+	manyYields = 1_000_000
 )
 
 // yield waits for done for n turns of the scheduler.
