@@ -115,6 +115,8 @@ func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 				"fault:no-retained-delayed-items"},
 			Summary: "limiter, delaying queue and queue stacked: each finds the key again in its own maps"},
 		{Name: "controller-runtime", Peer: true,
+			Relaxes: slices.Concat(controllerRuntimeRelaxes, []string{"requeue-place", "injected-clock",
+				"injected-delaying-queue", "delay-clock", "heartbeat", "add-keeps-waiting", "metrics-retries"}),
 			Summary: "the priority queue, every item of one priority; its clock is always the real one",
 			New: func(l workqueue.TypedRateLimiter[T], c workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
 				return controllerRuntime(l, c.Name, c.MetricsProvider)
@@ -144,6 +146,9 @@ func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name strin
 // PriorityQueues lists the priority queues.
 func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
 	return []Variant[NewPriorityQueue[T]]{
+		{Name: "levels", New: queue.NewPriority[T],
+			Relaxes: []string{"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued"},
+			Summary: "one lock, one table entry a key, a list a priority and a heap of ready times"},
 		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],
 			Relaxes: controllerRuntimeRelaxes,
 			Summary: "two B-trees behind a lock, an add buffer and a hand-over channel, five goroutines"},

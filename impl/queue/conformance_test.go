@@ -13,3 +13,8 @@ func TestCompact(t *testing.T) { impltest.TestQueue(t, queue.NewCompact[string])
 
 func TestSliceStorage(t *testing.T) { impltest.TestStorage(t, queue.NewSliceStorage[string]) }
 func TestRingStorage(t *testing.T)  { impltest.TestStorage(t, queue.NewRingStorage[string]) }
+
+func TestPriority(t *testing.T) {
+	impltest.TestPriorityQueue(t, queue.NewPriority[string],
+		"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued")
+}

@@ -1,0 +1,353 @@
+package queue
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/dueheap"
+	"github.com/informerbench/informerbench/impl/internal/keytable"
+)
+
+var _ priorityqueue.PriorityQueue[string] = (*priorityQueue[string])(nil)
+
+// PriorityConfig configures a priority queue. The zero value is a queue as
+// controller-runtime makes it without options.
+type PriorityConfig[T comparable] struct {
+	// Name is the name in the metrics; a queue without one has no metrics.
+	Name string
+	// Clock is for delays and metrics; nil is the real one.
+	Clock clock.WithTicker
+	// MetricsProvider makes the metrics; nil is controller-runtime's.
+	MetricsProvider workqueue.MetricsProvider
+	// RateLimiter answers AddRateLimited; nil is a back-off for each item from
+	// 5 ms, doubling up to 1,000 s.
+	RateLimiter workqueue.TypedRateLimiter[T]
+	// OldestEvery makes every so many-th Get take the item that has been ready
+	// for longest, whatever its priority, so that a steady stream of important
+	// items can't keep the others waiting for ever
+	// (kubernetes-sigs/controller-runtime#3261, #3496). Zero is never.
+	OldestEvery int
+}
+
+// priorityQueue is one lock around one table: an entry a key, which is linked
+// into the list of its priority when it is ready and named in a heap of times
+// when it waits. One goroutine, for delays, ends at shutdown.
+//
+// Invariant: a key has an entry ⇔ it is ready, waiting or in processing; ready
+// counts the ready entries, and eligible those of them not in processing.
+type priorityQueue[T comparable] struct {
+	gate
+	clock    clock.WithTicker
+	limiter  workqueue.TypedRateLimiter[T]
+	retries  workqueue.CounterMetric
+	depth    *levelDepth
+	alarm    *alarm.Alarm
+	keys     *priorityTable[T]
+	levels   levels[T]
+	times    dueheap.Heap // of waiting entries, and outdated nodes
+	waiting  int
+	armed    int64 // when the alarm will ask for what is due
+	ready    int
+	eligible int
+	turns    uint64
+	every    int
+	gets     int
+	due      []uint32 // scratch of promote
+}
+
+type priorityTable[T comparable] = keytable.Table[T, priorityEntry]
+
+type priorityEntry struct {
+	state      readiness
+	processing bool
+	place      place // valid while ready, as level, prev and next
+	level      uint32
+	prev, next uint32
+	priority   int
+	turn       uint64 // place among the items of one priority
+	readyAt    int64  // valid while waiting
+	// Moments for the meter: added while ready, started while processing.
+	added, started time.Duration
+}
+
+type readiness uint8
+
+const (
+	idle readiness = iota // only in processing
+	waiting
+	ready
+)
+
+// NewPriority makes a priority queue with controller-runtime's options. It can
+// be controller.Options.NewQueue. As controller-runtime's it drops what is queued
+// at shutdown and its Len counts an item in processing that was added again.
+// Opts.Log is not used.
+func NewPriority[T comparable](name string, opts ...priorityqueue.Opt[T]) priorityqueue.PriorityQueue[T] {
+	var o priorityqueue.Opts[T]
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return NewPriorityWithConfig(PriorityConfig[T]{Name: name, RateLimiter: o.RateLimiter, MetricsProvider: o.MetricProvider})
+}
+
+// NewPriorityWithConfig makes a priority queue.
+func NewPriorityWithConfig[T comparable](config PriorityConfig[T]) priorityqueue.PriorityQueue[T] {
+	if config.Clock == nil {
+		config.Clock = clock.RealClock{}
+	}
+	if config.RateLimiter == nil {
+		config.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second)
+	}
+	q := &priorityQueue[T]{
+		clock:   config.Clock,
+		limiter: config.RateLimiter,
+		alarm:   alarm.New(config.Clock),
+		keys:    keytable.New[T, priorityEntry](),
+		armed:   alarm.Never,
+		every:   config.OldestEvery,
+	}
+	q.levels.keys = q.keys
+	q.measure(config)
+	q.alarm.Run(klog.Background(), q.fire)
+	return q
+}
+
+// Add makes item ready at priority zero.
+func (q *priorityQueue[T]) Add(item T) { q.add(0, 0, item) }
+
+// AddAfter makes item ready at priority zero after d.
+func (q *priorityQueue[T]) AddAfter(item T, d time.Duration) { q.add(d, 0, item) }
+
+// AddRateLimited makes item ready at priority zero when the rate limiter says.
+func (q *priorityQueue[T]) AddRateLimited(item T) {
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, item)
+}
+
+// AddWithOpts makes items ready, in their order. An item that is there already
+// keeps the earlier one of its ready times and the higher one of its priorities;
+// if that raises it, it goes behind the items that had this priority.
+func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
+	priority := 0
+	if o.Priority != nil {
+		priority = *o.Priority
+	}
+	for _, item := range items {
+		after := o.After
+		if o.RateLimited {
+			if q.ShuttingDown() {
+				return
+			}
+			if d := q.limiter.When(item); after == 0 || d < after {
+				after = d
+			}
+		}
+		q.add(after, priority, item)
+	}
+}
+
+func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
+	hash := q.keys.Hash(item)
+	q.Lock()
+	defer q.leave()
+	if q.shuttingDown {
+		return
+	}
+	var readyAt int64
+	if after > 0 {
+		readyAt = alarm.In(q.alarm.Now(), after)
+		if q.retries != nil {
+			q.retries.Inc()
+		}
+	}
+	slot, found := q.keys.Find(hash, item)
+	if found && q.keys.At(slot).state != idle {
+		q.update(slot, priority, readyAt)
+		return
+	}
+	var added time.Duration
+	if q.meter != nil && after <= 0 {
+		q.depth.priority = priority
+		added = q.meter.Add()
+	}
+	if !found {
+		slot = q.keys.Insert(hash, item)
+	}
+	e := q.keys.At(slot)
+	e.priority, e.added, e.turn = priority, added, q.turn()
+	if after > 0 {
+		q.wait(e, slot, readyAt)
+	} else {
+		q.queue(e, slot)
+	}
+}
+
+// update adds an item again that is ready or waiting. Zero readyAt is now.
+func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
+	e := q.keys.At(slot)
+	raised := priority > e.priority
+	switch {
+	case e.state == ready && raised:
+		if q.meter != nil {
+			q.depth.move(e.priority, priority)
+		}
+		q.unqueue(e)
+		e.priority, e.turn = priority, q.turn()
+		q.queue(e, slot)
+	case e.state == waiting && readyAt == 0:
+		if q.meter != nil {
+			q.depth.priority = max(priority, e.priority)
+			e.added = q.meter.Add()
+		}
+		q.waiting--
+		if raised {
+			e.priority, e.turn = priority, q.turn()
+			q.queue(e, slot)
+		} else { // as upstream, it keeps the turn of the delayed Add
+			q.count(e)
+			q.levels.insertEarly(e, slot)
+		}
+	case e.state == waiting:
+		if raised {
+			e.priority, e.turn = priority, q.turn()
+		}
+		if readyAt < e.readyAt {
+			q.waiting--
+			q.wait(e, slot, readyAt)
+		}
+	}
+}
+
+func (q *priorityQueue[T]) turn() uint64 {
+	q.turns++
+	return q.turns
+}
+
+// queue makes ready an entry that just took its turn.
+func (q *priorityQueue[T]) queue(e *priorityEntry, slot uint32) {
+	q.count(e)
+	q.levels.insert(e, slot)
+}
+
+// count counts an entry into the ready ones.
+func (q *priorityQueue[T]) count(e *priorityEntry) {
+	e.state = ready
+	q.ready++
+	if !e.processing {
+		q.eligible++
+	}
+}
+
+// unqueue takes a ready entry out of the ready ones.
+func (q *priorityQueue[T]) unqueue(e *priorityEntry) {
+	e.state = idle
+	q.levels.remove(e)
+	q.ready--
+	if !e.processing {
+		q.eligible--
+	}
+}
+
+// Get is GetWithPriority without the priority.
+func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
+	item, _, shutdown = q.GetWithPriority()
+	return item, shutdown
+}
+
+// GetWithPriority takes the ready item of the highest priority, and of several
+// the first. As upstream's, it reports a shutdown at once and leaves what is
+// queued.
+func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	q.Lock()
+	defer q.leave()
+	for q.eligible == 0 || q.shuttingDown {
+		if q.shuttingDown {
+			return item, 0, true
+		}
+		q.Sleep()
+	}
+	slot := q.next()
+	item = q.keys.Key(slot)
+	e := q.keys.At(slot)
+	if q.meter != nil {
+		q.depth.priority = e.priority
+		e.started = q.meter.Get(e.added, item == item)
+	}
+	q.unqueue(e)
+	e.processing = true
+	q.Handed()
+	return item, e.priority, false
+}
+
+// next chooses the entry to hand out.
+func (q *priorityQueue[T]) next() uint32 {
+	if q.every > 0 {
+		if q.gets++; q.gets >= q.every {
+			q.gets = 0
+			return q.levels.oldest()
+		}
+	}
+	return q.levels.first()
+}
+
+// Done ends the processing of item. One that was added meanwhile can be got.
+func (q *priorityQueue[T]) Done(item T) {
+	hash := q.keys.Hash(item)
+	q.Lock()
+	defer q.leave()
+	slot, found := q.keys.Find(hash, item)
+	if !found || !q.keys.At(slot).processing {
+		return
+	}
+	e := q.keys.At(slot)
+	if q.meter != nil {
+		q.meter.Done(e.started)
+	}
+	q.Finished()
+	e.processing = false
+	switch e.state {
+	case idle:
+		q.keys.Remove(hash, slot)
+	case ready:
+		q.eligible++
+		if e.place == parked {
+			q.levels.unpark(e, slot)
+		}
+	}
+}
+
+// Forget tells the rate limiter that item succeeded.
+func (q *priorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
+
+// NumRequeues is how often the rate limiter saw item fail.
+func (q *priorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
+
+// Len is the number of ready items. As upstream's, it counts an item in
+// processing that was added again.
+func (q *priorityQueue[T]) Len() int {
+	q.Lock()
+	defer q.Unlock()
+	return q.ready
+}
+
+// ShutDown makes every Get return.
+func (q *priorityQueue[T]) ShutDown() {
+	q.alarm.Stop()
+	q.gate.ShutDown()
+	q.alarm.Wait()
+}
+
+// ShutDownWithDrain is ShutDown and waits until no item is in processing, which
+// upstream's does not.
+func (q *priorityQueue[T]) ShutDownWithDrain() {
+	q.alarm.Stop()
+	q.gate.ShutDownWithDrain()
+	q.alarm.Wait()
+}
+
+// leave ends an operation.
+func (q *priorityQueue[T]) leave() { q.gate.leave(q.eligible) }

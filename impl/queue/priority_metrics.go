@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/informerbench/informerbench/impl/internal/meter"
+)
+
+// measure gives the queue its metrics, if it has a name.
+func (q *priorityQueue[T]) measure(config PriorityConfig[T]) {
+	if config.Name == "" {
+		q.gate.init(nil, nil)
+		return
+	}
+	provider := config.MetricsProvider
+	if provider == nil {
+		provider = controllerRuntimeProvider()
+	}
+	q.depth = newLevelDepth(provider, config.Name)
+	q.gate.init(meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock), q.tally)
+	q.retries = provider.NewRetriesMetric(config.Name)
+}
+
+// tally sets the metrics of what is in processing.
+func (q *priorityQueue[T]) tally() {
+	q.Lock()
+	defer q.Unlock()
+	if q.shuttingDown {
+		return
+	}
+	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+		for _, e := range q.keys.All() {
+			if e.processing && !yield(e.started) {
+				return
+			}
+		}
+	})
+}
+
+// levelDepth is the depth metric of a priority queue, by priority if the
+// provider supports that. The queue sets priority before each use.
+type levelDepth struct {
+	priority int
+	plain    workqueue.GaugeMetric
+	leveled  leveledGauge
+}
+
+type leveledGauge interface {
+	Inc(priority int)
+	Dec(priority int)
+}
+
+func (d *levelDepth) Inc() {
+	if d.leveled != nil {
+		d.leveled.Inc(d.priority)
+	} else {
+		d.plain.Inc()
+	}
+}
+
+func (d *levelDepth) Dec() {
+	if d.leveled != nil {
+		d.leveled.Dec(d.priority)
+	} else {
+		d.plain.Dec()
+	}
+}
+
+// move counts an item from one priority to another.
+func (d *levelDepth) move(from, to int) {
+	if d.leveled != nil {
+		d.leveled.Dec(from)
+		d.leveled.Inc(to)
+	}
+}
+
+// depthProvider is a provider whose depth metric is made already.
+type depthProvider struct {
+	workqueue.MetricsProvider
+	depth *levelDepth
+}
+
+func (p depthProvider) NewDepthMetric(string) workqueue.GaugeMetric { return p.depth }
+
+// newLevelDepth asks the provider for the depth by priority if it is one of
+// those that upstream asks: its interface is internal, so the method is
+// recognised by its name and by the type of its result.
+func newLevelDepth(provider workqueue.MetricsProvider, name string) *levelDepth {
+	const byPriority = "NewDepthMetricWithPriority"
+	made, ok := reflect.TypeOf(provider).MethodByName(byPriority)
+	want, known := reflect.TypeOf(controllerRuntimeProvider()).MethodByName(byPriority)
+	if ok && known && made.Type.NumIn() == 2 && made.Type.In(1) == reflect.TypeFor[string]() &&
+		made.Type.NumOut() == 1 && made.Type.Out(0) == want.Type.Out(0) {
+		result := reflect.ValueOf(provider).MethodByName(byPriority).Call([]reflect.Value{reflect.ValueOf(name)})
+		if gauge, ok := result[0].Interface().(leveledGauge); ok {
+			return &levelDepth{leveled: gauge}
+		}
+	}
+	return &levelDepth{plain: provider.NewDepthMetric(name)}
+}
+
+// controllerRuntimeProvider is the provider that controller-runtime's priority
+// queue fills into its options when they have none.
+func controllerRuntimeProvider() workqueue.MetricsProvider {
+	var opts *priorityqueue.Opts[struct{}]
+	priorityqueue.New("", func(o *priorityqueue.Opts[struct{}]) { opts = o }).ShutDown()
+	return opts.MetricProvider
+}
