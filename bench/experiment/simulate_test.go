@@ -71,8 +71,9 @@ func verdicts(s Stats) map[Verdict]int {
 }
 
 // Reports that compare equal variants claim a difference in at most 5 of 100.
+// Over 2,000 reports it was 0 to 1.9 of 100, so 400 tell reliably; 40 don't.
 func TestNoFalseVerdicts(t *testing.T) {
-	const reports, rounds = 40, 12
+	const reports, rounds = 400, 12
 	for name, n := range noises {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
