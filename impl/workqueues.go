@@ -70,6 +70,12 @@ func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 			Summary: "a binary heap of pointers and a map, both plain, behind one mutex"},
 		{Name: "heap4", New: delay.NewHeap4[T],
 			Summary: "a 4-ary heap of sixteen-byte nodes beside a key table: no object an item"},
+		{Name: "wheel",
+			Relaxes: []string{"on-time"},
+			Summary: "a hierarchical timing wheel with a tick of 1 ms: AddAfter in O(1), ready up to a tick late",
+			New: func(c workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
+				return delay.NewWheel(c, delay.DefaultTick)
+			}},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedDelayingQueueWithConfig[T],
 			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
 				"fault:adder-never-waits", "fault:no-retained-delayed-items"},

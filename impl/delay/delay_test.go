@@ -19,6 +19,10 @@ type newQueue = func(workqueue.TypedDelayingQueueConfig[string]) workqueue.Typed
 var variants = map[string]newQueue{
 	"heap":  NewHeap[string],
 	"heap4": NewHeap4[string],
+	// With a tick of one nanosecond a wheel is exact.
+	"wheel": func(c workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string] {
+		return NewWheel(c, time.Nanosecond)
+	},
 }
 
 // each runs test on every variant in a bubble of its own, so that time is
@@ -244,7 +248,7 @@ func TestUnhashableKeyLeavesNoLock(t *testing.T) {
 func TestOutdatedNodesAreBounded(t *testing.T) {
 	h := heap4For()
 	for i := range 100_000 {
-		h.add("key", int64(1_000_000-i))
+		h.add("key", 0, int64(1_000_000-i))
 		require.LessOrEqual(t, h.order.Len(), 2*h.keys.Len()+slack)
 	}
 	require.Equal(t, []string{"key"}, h.due(1_000_000, nil, 10))

@@ -22,9 +22,9 @@ const never = alarm.Never
 // A schedule holds the waiting items. Times are nanoseconds since the queue
 // was made. It is used under the queue's lock.
 type schedule[T comparable] interface {
-	// add makes item wait until at; of an item that waits already the earlier
+	// add makes item, at now, wait until at; of an item that waits already the earlier
 	// time stays.
-	add(item T, at int64)
+	add(item T, now, at int64)
 	// due removes up to limit items that are ready at now and appends them to
 	// into, in the order of their ready times.
 	due(now int64, into []T, limit int) []T
@@ -108,20 +108,21 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 		q.Add(item)
 		return
 	}
-	if q.insert(item, alarm.In(q.alarm.Now(), d)) {
+	now := q.alarm.Now()
+	if q.insert(item, now, alarm.In(now, d)) {
 		q.alarm.Wake()
 	}
 }
 
 // insert schedules item and reports whether the alarm would come too late. The
 // unlock is deferred because hashing an interface key may panic.
-func (q *delaying[T]) insert(item T, at int64) (wake bool) {
+func (q *delaying[T]) insert(item T, now, at int64) (wake bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.waiting == nil {
 		return false
 	}
-	q.waiting.add(item, at)
+	q.waiting.add(item, now, at)
 	if next := q.waiting.next(); next < q.armed {
 		q.armed = next
 		return true

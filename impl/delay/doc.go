@@ -9,8 +9,11 @@
 //     in the order of AddAfter calls where these are equal.
 //  4. Shutdown drops what still waits and ends the loop before it returns.
 //
-// Which one? NewHeap4 unless you have a reason. NewHeap is the plain reference
-// that the others are checked against.
+// Which one? NewHeap4 unless you have a reason. NewWheel where very many items
+// wait and a millisecond does not matter: its AddAfter costs the same for any
+// number of items, but when a list of far-off items comes nearer all of them are
+// moved under one lock. NewHeap is the plain reference that the others are
+// checked against.
 //
 // Metrics: the retries metric counts AddAfter calls as upstream does. It needs
 // a name and a MetricsProvider in the configuration. The provider set by

@@ -32,7 +32,7 @@ type binaryHeap[T comparable] struct {
 	seq   uint64
 }
 
-func (h *binaryHeap[T]) add(item T, at int64) {
+func (h *binaryHeap[T]) add(item T, _, at int64) {
 	h.seq++
 	w, waits := h.byKey[item]
 	if !waits {

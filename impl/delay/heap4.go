@@ -32,7 +32,7 @@ type heap4[T comparable] struct {
 // slack is how many outdated nodes are always tolerated.
 const slack = 64
 
-func (h *heap4[T]) add(item T, at int64) {
+func (h *heap4[T]) add(item T, _, at int64) {
 	hash := h.keys.Hash(item)
 	slot, waits := h.keys.Find(hash, item)
 	if !waits {
