@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// failing returns the clauses that fail when the test of that name runs again in
-// a process of its own with IMPLTEST_CHILD=1, and what it printed. The child must
-// come to its end: a suite that hangs or dies finds no clause.
-func failing(t *testing.T, test string) (clauses []string, output string) {
+// failing returns the sub-tests that fail, without the name of the test, when
+// those that match the slash-separated names run again in a process of its own
+// with IMPLTEST_CHILD=1, and what it printed. The child must come to its end: a
+// suite that hangs or dies finds no clause.
+func failing(t *testing.T, names string) (failed []string, output string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.ReplaceAll(test, "/", "$/^")+"$", "-test.v", "-test.timeout=120s")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.ReplaceAll(names, "/", "$/^")+"$", "-test.v", "-test.timeout=120s")
 	cmd.Env = append(os.Environ(), "IMPLTEST_CHILD=1")
 	out, err := cmd.CombinedOutput()
 	output = string(out)
@@ -27,11 +28,11 @@ func failing(t *testing.T, test string) (clauses []string, output string) {
 		return nil, output
 	}
 	require.True(t, strings.HasSuffix(output, "\nFAIL\n"), "the child died:\n%s", output)
-	prefix := regexp.QuoteMeta("--- FAIL: " + test + "/")
-	for _, m := range regexp.MustCompile(`(?m)^ *`+prefix+`(\S+)`).FindAllStringSubmatch(output, -1) {
-		clauses = append(clauses, m[1])
+	test, _, _ := strings.Cut(names, "/")
+	for _, m := range regexp.MustCompile(`(?m)^ *--- FAIL: `+test+`/(\S+)`).FindAllStringSubmatch(output, -1) {
+		failed = append(failed, m[1])
 	}
-	return clauses, output
+	return failed, output
 }
 
 func inChild() bool { return os.Getenv("IMPLTEST_CHILD") != "" }

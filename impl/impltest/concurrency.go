@@ -59,8 +59,7 @@ func expectExact(t *trial, q workqueue.TypedInterface[string], add func(string),
 				i, known := index[item]
 				if !known {
 					t.Errorf("Get: %q, which was never added", item)
-					q.Done(item)
-					continue
+					return
 				}
 				if h := holders[i].Add(1); h != 1 {
 					t.Errorf("%s has %d holders", item, h)

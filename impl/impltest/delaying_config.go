@@ -186,8 +186,8 @@ func compareDelaying(t *trial, new newDelayingQueue, rnd *rand.Rand) {
 			log.add("Get")
 			got, expected := get(t, q), get(t, want)
 			log.equal(expected.String(), got.String(), "Get")
-			if !expected.shutdown {
-				held = append(held, expected.item)
+			if a := expected.answer.Load(); !a.shutdown {
+				held = append(held, a.item)
 			}
 		case op < 10:
 			if len(held) == 0 {

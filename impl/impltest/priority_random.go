@@ -115,8 +115,8 @@ func comparePriority(t *trial, new newPriorityQueue, rnd *rand.Rand) {
 		}
 		if expected != nil {
 			log.equal(expected.String(), got.String(), "GetWithPriority")
-			if expected.returned {
-				held = append(held, expected.item[:strings.LastIndexByte(expected.item, '@')])
+			if a := expected.answer.Load(); a != nil {
+				held = append(held, a.item[:strings.LastIndexByte(a.item, '@')])
 				got, expected = nil, nil
 			}
 		}

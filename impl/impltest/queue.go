@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -40,30 +41,35 @@ func plain(t *trial, new newQueue) workqueue.TypedInterface[string] {
 // A getter is what queues of this family have in common for a worker.
 type getter interface{ Get() (string, bool) }
 
-// A pending is a call of Get in a goroutine of its own. Its fields may be read
-// after synctest.Wait.
-type pending struct {
+// A pending is a call of Get in a goroutine of its own, which may return at any
+// time.
+type pending struct{ answer atomic.Pointer[answer] }
+
+// An answer is what Get returned.
+type answer struct {
 	item     string
 	shutdown bool
-	returned bool
 }
 
+func (p *pending) returned() bool { return p.answer.Load() != nil }
+
 func (p *pending) String() string {
-	switch {
-	case !p.returned:
+	switch a := p.answer.Load(); {
+	case a == nil:
 		return "blocked"
-	case p.shutdown:
+	case a.shutdown:
 		return "shutdown"
+	default:
+		return fmt.Sprintf("%q", a.item)
 	}
-	return fmt.Sprintf("%q", p.item)
 }
 
 // get calls Get and lets everything settle.
 func get(t *trial, q getter) *pending {
 	p := &pending{}
 	t.Go(func() {
-		p.item, p.shutdown = q.Get()
-		p.returned = true
+		item, shutdown := q.Get()
+		p.answer.Store(&answer{item, shutdown})
 	})
 	synctest.Wait()
 	return p
@@ -72,10 +78,11 @@ func get(t *trial, q getter) *pending {
 // take gets the item that must be there.
 func take(t *trial, q getter) string {
 	p := get(t, q)
-	if !p.returned || p.shutdown {
+	a := p.answer.Load()
+	if a == nil || a.shutdown {
 		t.Fatalf("Get: %v, expected an item", p)
 	}
-	return p.item
+	return a.item
 }
 
 // takeAll gets n items, with Done after each.
@@ -139,13 +146,19 @@ func orderClauses() []clause[newQueue] {
 		run: func(t *trial, new newQueue) {
 			q := plain(t, new)
 			q.Add("a")
+			q.Add("b")
 			take(t, q)
-			p := get(t, q)
-			require.Equal(t, "blocked", p.String(), "Get while the only item is processed")
+			take(t, q)
+			first, second := get(t, q), get(t, q)
+			require.Equal(t, "blocked", first.String(), "Get while both items are processed")
 			q.Add("a")
-			q.Done("a")
+			q.Done("a") // b is still processed
 			synctest.Wait()
-			assert.Equal(t, `"a"`, p.String(), "the blocked Get after Add and Done")
+			assert.True(t, first.returned() || second.returned(), "one of two blocked Gets has returned after Add and Done of a")
+			q.Add("b")
+			q.Done("b")
+			synctest.Wait()
+			assert.ElementsMatch(t, []string{`"a"`, `"b"`}, []string{first.String(), second.String()}, "both Gets after Add and Done of b too")
 		},
 	}, {
 		name:   "single-holder",
@@ -226,8 +239,8 @@ func orderClauses() []clause[newQueue] {
 			synctest.Wait()
 			var got []string
 			for _, p := range workers {
-				if p.returned {
-					got = append(got, p.item)
+				if a := p.answer.Load(); a != nil {
+					got = append(got, a.item)
 				}
 			}
 			assert.ElementsMatch(t, want, got, "items that 8 blocked Gets have after 5 Adds")

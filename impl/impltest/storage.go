@@ -81,9 +81,9 @@ func storageClauses() []clause[newStorage] {
 			rnd := t.Rand()
 			s, want := new(), workqueue.DefaultQueue[string]()
 			names, log := keys("key", 50), callLog{t: t}
-			for n := range 5000 {
-				// The storage grows and shrinks in waves of some hundred items.
-				if grow := n/500%2 == 0; want.Len() == 0 || rnd.IntN(10) < 3 != grow {
+			for n := range 12_000 {
+				// The storage grows to some hundred items and shrinks, in waves.
+				if grow := n/2000%2 == 0; want.Len() == 0 || rnd.IntN(10) < 3 != grow {
 					key := names[rnd.IntN(len(names))]
 					s.Push(key)
 					want.Push(key)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,7 +38,9 @@ type trial struct {
 	seed     uint64
 	seeded   bool
 	relaxes  []string
-	bubble   string // how the runtime names the bubble in goroutine headers
+	// abandoned is set when the clause was given up while it was still running.
+	abandoned atomic.Bool
+	bubble    string // how the runtime names the bubble in goroutine headers
 }
 
 // Helper, Errorf and FailNow have the meaning that they have in testing.T.
@@ -168,6 +171,9 @@ func try(sub *testing.T, relaxes []string, f func(*trial)) *trial {
 			}
 			t.cleanup()
 			synctest.Wait()
+			if t.abandoned.Load() {
+				select {} // the sub-test has ended: it must not hear of races now
+			}
 		})
 	}()
 	wall := time.NewTimer(wallLimit)
@@ -175,6 +181,7 @@ func try(sub *testing.T, relaxes []string, f func(*trial)) *trial {
 	select {
 	case <-ended:
 	case <-wall.C:
+		t.abandoned.Store(true)
 		t.Errorf("no end after %v: a deadlock on a mutex, or a loop\n%s", wallLimit, strings.Join(t.Goroutines(), "\n\n"))
 	}
 	return t
@@ -213,7 +220,12 @@ func (t *trial) Goroutines() []string {
 // contains word.
 func otherStacks(word string) []string {
 	buf := make([]byte, 1<<20)
-	buf = buf[:runtime.Stack(buf, true)]
+	n := runtime.Stack(buf, true)
+	for n == len(buf) { // there may be more
+		buf = make([]byte, 2*len(buf))
+		n = runtime.Stack(buf, true)
+	}
+	buf = buf[:n]
 	var stacks []string
 	for i, stack := range strings.Split(strings.TrimSpace(string(buf)), "\n\n") {
 		header, _, _ := strings.Cut(stack, "\n")
