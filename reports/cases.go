@@ -92,7 +92,8 @@ func newCaseView(c experiment.CaseStats, id string) caseView {
 	rows := slices.Clone(c.Rows)
 	slices.SortStableFunc(rows, func(a, b experiment.Row) int { return cmp.Compare(standing(b), standing(a)) })
 	for _, r := range rows {
-		view.Relaxed = view.Relaxed || len(r.Relaxes) > 0
+		gives, _ := promises(r.Relaxes)
+		view.Relaxed = view.Relaxed || len(gives) > 0
 		view.Rows = append(view.Rows, newRow(r, c, main))
 		if view.More != nil {
 			view.More.Names = append(view.More.Names, r.Name)

@@ -32,7 +32,7 @@ type madeVariant struct {
 
 var madeUp = []made{
 	{"queue", []madeVariant{{"client-go", 1, true, nil}, {"sharded", 3.1, false, []string{"fifo-order"}}, {"ring", 1.9, false, nil},
-		{"slice", 0.97, false, nil}, {"controller-runtime", 0.41, true, nil}},
+		{"slice", 0.97, false, nil}, {"controller-runtime", 0.41, true, []string{"len-counts-queued", "drain-after-shutdown", "requeue-place", "injected-clock", "fault:shutdown-twice"}}},
 		[]string{"op=cycle/keys=unique/n=10k", "op=duplicates/keys=unique/n=10k", "op=cycle/keys=hot/n=10k", "op=flow/producers=1/workers=1",
 			"op=flow/producers=4/workers=16", "op=backlog/n=100k"}},
 	{"delaying-queue", []madeVariant{{"client-go", 1, true, nil}, {"heap4", 1.35, false, nil}, {"heap", 1.04, false, nil}, {"controller-runtime", 0.6, true, nil}},

@@ -37,6 +37,25 @@ type page struct {
 // A fact is one line of a definition list.
 type fact struct{ Name, Value string }
 
+// promises splits what a variant relaxes into the promises of the interface
+// that it gives up and the faults that upstream documents.
+func promises(relaxes []string) (gives, faults []string) {
+	for _, r := range relaxes {
+		if fault, ok := strings.CutPrefix(r, "fault:"); ok {
+			faults = append(faults, fault)
+		} else {
+			gives = append(gives, r)
+		}
+	}
+	return gives, faults
+}
+
+// Gives lists the promises that v gives up.
+func (v variantName) Gives() []string { gives, _ := promises(v.Relaxes); return gives }
+
+// Faults lists the known faults of v.
+func (v variantName) Faults() []string { _, faults := promises(v.Relaxes); return faults }
+
 // A component is one section.
 type component struct {
 	ID, Name, Title, Decision string

@@ -44,20 +44,45 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 			}
 		}
 	}
-	of := fmt.Sprintf(" in %d of %s", r.Faster, plural(r.Cases, "case"))
+	line.Tone, line.Tally = tally(r, undecided(r.Variant, cases))
+	return line
+}
+
+// tally puts the verdicts over the cases into words.
+func tally(r experiment.Rank, open int) (tone, words string) {
+	of := fmt.Sprintf("%d of %s", r.Faster, plural(r.Cases, "case"))
 	switch {
 	case r.Faster > 0 && r.Slower > 0:
-		line.Tone, line.Tally = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, plural(r.Cases, "case"))
+		tone, words = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, plural(r.Cases, "case"))
 	case r.Faster > 0:
-		line.Tone, line.Tally = "faster", "faster"+of
+		tone, words = "faster", "faster in "+of
 	case r.Slower > 0:
-		line.Tone, line.Tally = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, plural(r.Cases, "case"))
+		tone, words = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, plural(r.Cases, "case"))
 	case r.Cases == 0:
-		line.Tone, line.Tally = "unknown", "no result"
+		return "unknown", "no result"
+	case open >= r.Cases:
+		return "unknown", "too few samples for a verdict"
 	default:
-		line.Tone, line.Tally = "same", "no difference shown"
+		tone, words = "same", "no difference shown"
 	}
-	return line
+	if open > 0 {
+		words += fmt.Sprintf(", %d undecided", open)
+	}
+	return tone, words
+}
+
+// undecided counts the cases without a verdict on a variant.
+func undecided(variant string, cases []experiment.CaseStats) int {
+	n := 0
+	for _, c := range cases {
+		for _, row := range c.Rows {
+			x := row.Comparison
+			if x != nil && !row.Control && row.Variant == variant && (x.Verdict == experiment.TooFew || x.Verdict == experiment.NoResult) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // combined is the interval of the geometric mean over cases, whose samples are
