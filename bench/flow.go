@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	flowItems = 65_536  // items a run of a flow moves
-	flowKeys  = 131_072 // distinct keys, so that none is in flight twice
+	flowItems = 32_768 // items a run of a flow moves
+	flowKeys  = 32_768 // distinct keys, so that none is in flight twice
 )
 
 // A flow moves items from producers to workers through a queue with at most

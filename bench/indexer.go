@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/impl"
 	corev1 "k8s.io/api/core/v1"
@@ -249,6 +250,10 @@ func byIndex(b *testing.B, v indexerVariant, n int) {
 	}
 }
 
+// writeWindow holds enough of the scheduler's time slices, 10 ms each, that the
+// writer and ten listers on two cores all had theirs.
+const writeWindow = 250 * time.Millisecond
+
 // writeBesideListers measures how long one Update takes while listers run.
 func writeBesideListers(b *testing.B, v indexerVariant, n, listers int) {
 	list := pods(n)
@@ -279,16 +284,18 @@ func writeBesideListers(b *testing.B, v indexerVariant, n, listers int) {
 	before := lists.Load()
 	at := 0
 	var w stopwatch
-	w.start()
 	for b.Loop() {
-		_ = s.Update(next[at]) // the key function knows pods
-		if at++; at == n {
-			at = 0
-			list, next = next, list
+		w.start()
+		written := 0
+		for begun := time.Now(); time.Since(begun) < writeWindow; written++ {
+			_ = s.Update(next[at]) // the key function knows pods
+			if at++; at == n {
+				at = 0
+				list, next = next, list
+			}
 		}
-		w.items++
+		w.stop(written)
 	}
-	w.stop(0)
 	listed := lists.Load() - before
 	stop.Store(true)
 	running.Wait()
