@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// block matches a fenced block of the README: its language and its text.
+var block = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+func blocks(t *testing.T, language string) []string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	var found []string
+	for _, m := range block.FindAllStringSubmatch(string(readme), -1) {
+		if m[1] == language {
+			found = append(found, m[2])
+		}
+	}
+	require.NotEmpty(t, found, "no %s block in the README", language)
+	return found
+}
+
+// Every command of the README's sh blocks runs as it stands, but for shorter
+// budgets and for make, which is asked what it would do: it would run this test.
+func TestReadmeCommands(t *testing.T) {
+	repository, err := filepath.Abs(root)
+	require.NoError(t, err)
+	work := t.TempDir()
+	bin := filepath.Join(work, "bin")
+	require.NoError(t, os.CopyFS(filepath.Join(work, "reports", "sample"), os.DirFS(filepath.Join(root, "reports", "sample"))))
+	budget := regexp.MustCompile(`--budget \S+`)
+	for _, text := range blocks(t, "sh") {
+		for line := range strings.Lines(text) {
+			command := strings.TrimSpace(line)
+			t.Run(command, func(t *testing.T) {
+				dir := work
+				switch {
+				case strings.HasPrefix(command, "make "):
+					dir, command = repository, strings.Replace(command, "make ", "make -n ", 1)
+				case strings.HasPrefix(command, "go "):
+					dir = repository
+				default:
+					command = budget.ReplaceAllString(command, "--budget 2s")
+				}
+				cmd := exec.Command("bash", "-euc", command)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"))
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+			})
+		}
+	}
+}
+
+// The README's Go is taken from examples that are compiled and run.
+func TestReadmeExamples(t *testing.T) {
+	var examples strings.Builder
+	for _, file := range []string{"impl/example_test.go", "impl/impltest/example_test.go"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		examples.Write(text)
+	}
+	for _, text := range blocks(t, "go") {
+		require.Contains(t, examples.String(), text)
+	}
+}

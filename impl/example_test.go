@@ -1,0 +1,83 @@
+package impl_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/informerbench/informerbench/impl/ratelimit"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// A controller written against client-go changes one constructor.
+func Example_clientGo() {
+	queue := ratelimit.NewFusedQueue(
+		ratelimit.NewDefault[string](),
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: "pods"},
+	)
+	queue.Add("default/web-0")
+	key, _ := queue.Get()
+	fmt.Println("reconcile", key)
+	queue.AddRateLimited(key) // it failed: once more in 5 ms
+	queue.Done(key)
+
+	key, _ = queue.Get()
+	fmt.Println("reconcile", key, "after", queue.NumRequeues(key), "failure")
+	queue.Forget(key)
+	queue.Done(key)
+	queue.ShutDownWithDrain()
+	// Output:
+	// reconcile default/web-0
+	// reconcile default/web-0 after 1 failure
+}
+
+// A controller built with controller-runtime passes the constructor as NewQueue.
+func Example_controllerRuntime() {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
+	cluster := fake.NewClientBuilder().WithObjects(pod).Build()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+
+	reconcilePod := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		var pod corev1.Pod
+		if err := cluster.Get(ctx, request.NamespacedName, &pod); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+		if pod.Labels["seen"] == "" {
+			pod.Labels = map[string]string{"seen": "once"}
+			return reconcile.Result{Requeue: true}, cluster.Update(ctx, &pod)
+		}
+		fmt.Println("reconciled", request.NamespacedName, "with label", pod.Labels["seen"])
+		cancel()
+		return reconcile.Result{}, nil
+	}
+
+	c, err := controller.NewUnmanaged("pods", controller.Options{
+		Reconciler: reconcile.Func(reconcilePod),
+		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+			return ratelimit.NewFusedQueue(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name})
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	events := make(chan event.GenericEvent, 1)
+	events <- event.GenericEvent{Object: pod}
+	if err := c.Watch(source.Channel(events, &handler.EnqueueRequestForObject{})); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := c.Start(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output: reconciled default/web-0 with label once
+}
