@@ -57,7 +57,7 @@ type heatCell struct {
 var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
 
 func newCaseView(c experiment.CaseStats, id string) caseView {
-	view := caseView{ID: id, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline,
+	view := caseView{ID: id, Name: c.Name, Summary: capital(sentence(c.Summary)), Unit: c.Unit, Baseline: c.Baseline,
 		Noise: floorText(c.NoiseFloor), stats: c}
 	all := map[string][]float64{}
 	for _, r := range c.Rows {
@@ -188,13 +188,21 @@ func tone(v experiment.Verdict) string {
 // headline names the case's best variant in a few words.
 func headline(c experiment.CaseStats) string {
 	var best *experiment.Row
+	decided := false
 	for i, r := range c.Rows {
-		if r.Control || r.Comparison == nil || r.Comparison.Verdict != experiment.Faster {
+		if r.Control || r.Comparison == nil {
+			continue
+		}
+		decided = decided || tone(r.Comparison.Verdict) != "unknown"
+		if r.Comparison.Verdict != experiment.Faster {
 			continue
 		}
 		if best == nil || r.Comparison.Ratio > best.Comparison.Ratio {
 			best = &c.Rows[i]
 		}
+	}
+	if !decided {
+		return "undecided"
 	}
 	if best == nil {
 		return "nothing faster than " + c.Baseline
@@ -215,7 +223,7 @@ func heat(c experiment.CaseStats, variants []variantName) []heatCell {
 			switch {
 			case x == nil && r.Variant == c.Baseline:
 				list[i] = heatCell{Text: "1", Tone: "base", Title: "the baseline", Value: 1}
-			case x == nil || !finite(x.Ratio) || x.Ratio <= 0 || x.Verdict == experiment.NoResult:
+			case x == nil || !estimated(*x):
 			default:
 				list[i] = heatCell{Text: ratio(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
 					Title: v.Name + ": " + verdict(*x) + ", " + interval(*x), Level: level(x)}

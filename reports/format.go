@@ -45,6 +45,8 @@ func percent(v float64) string {
 	switch {
 	case !finite(v):
 		return none
+	case v > 10:
+		return "over 1000 %"
 	case math.Abs(v) >= 0.0995 || v == 0:
 		return fmt.Sprintf("%.0f %%", 100*v)
 	default:

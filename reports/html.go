@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 var (
@@ -77,17 +79,18 @@ type chartCase struct {
 }
 
 type chartMark struct {
-	Variant string  `json:"v"`
-	Peer    bool    `json:"peer,omitempty"`
-	Ratio   float64 `json:"r"`
-	Low     float64 `json:"lo"`
-	High    float64 `json:"hi"`
-	Tone    string  `json:"tone"`
-	Verdict string  `json:"verdict"`
+	Variant string   `json:"v"`
+	Peer    bool     `json:"peer,omitempty"`
+	Ratio   float64  `json:"r"`
+	Low     *float64 `json:"lo,omitempty"` // nil while there are too few samples for an interval
+	High    *float64 `json:"hi,omitempty"`
+	Tone    string   `json:"tone"`
+	Verdict string   `json:"verdict"`
 }
 
-// newCharts keeps what can be drawn on a logarithmic axis: the baseline is the
-// line at 1× and the control is the noise band, so neither is a mark.
+// newCharts lists the marks of each case in the order of the ranking. The
+// baseline is the line at 1× and the control is the noise band, so neither is a
+// mark.
 func newCharts(p *page) []chart {
 	list := []chart{}
 	for _, c := range p.Components {
@@ -97,16 +100,37 @@ func newCharts(p *page) []chart {
 			if known(view.stats.NoiseFloor) {
 				item.Floor = view.stats.NoiseFloor
 			}
-			for _, r := range view.stats.Rows {
-				if r.Comparison == nil || r.Control || !usable(*r.Comparison) {
-					continue
+			for _, variant := range c.Variants {
+				for _, r := range view.stats.Rows {
+					if r.Variant == variant.Name && !r.Control && r.Comparison != nil && estimated(*r.Comparison) {
+						item.Marks = append(item.Marks, newMark(r))
+					}
 				}
-				v := r.Comparison
-				item.Marks = append(item.Marks, chartMark{r.Name, r.Peer, v.Ratio, v.Low, v.High, tone(v.Verdict), verdict(*v)})
 			}
 			x.Cases = append(x.Cases, item)
 		}
 		list = append(list, x)
 	}
 	return list
+}
+
+func newMark(r experiment.Row) chartMark {
+	x := *r.Comparison
+	mark := chartMark{Variant: r.Name, Peer: r.Peer, Ratio: x.Ratio, Tone: tone(x.Verdict), Verdict: verdict(x)}
+	if usable(x) {
+		mark.Low, mark.High = &x.Low, &x.High
+	}
+	return mark
+}
+
+// Charted tells whether there is anything to draw.
+func (c component) Charted() bool {
+	for _, view := range c.Cases {
+		for _, r := range view.stats.Rows {
+			if !r.Control && r.Comparison != nil && estimated(*r.Comparison) {
+				return true
+			}
+		}
+	}
+	return false
 }

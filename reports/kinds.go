@@ -9,7 +9,7 @@ var kinds = []struct {
 	Prefixes []string
 }{
 	{"queue and cache code", []string{
-		"github.com/informerbench/informerbench/impl", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}},
+		"github.com/informerbench/informerbench/impl", "k8s.io/client-go", "k8s.io/apimachinery", "k8s.io/utils", "sigs.k8s.io/controller-runtime"}},
 	{"locks and channels", []string{
 		"sync.", "internal/sync.", "sync/", "internal/runtime/atomic.", "runtime.lock", "runtime.unlock", "runtime.sem", "runtime.chan",
 		"runtime.select", "runtime.sellock", "runtime.selunlock", "runtime.(*mutex", "runtime.futex", "runtime.send", "runtime.recv", "runtime.notify", "runtime.procyield", "runtime.osyield"}},
@@ -18,10 +18,10 @@ var kinds = []struct {
 		"runtime.(*m", "runtime.memclr", "runtime.memmove", "runtime.growslice", "runtime.makeslice", "runtime.heap", "runtime.next", "runtime.wbBuf",
 		"runtime.bulkBarrier", "runtime.typedmem", "runtime.findObject", "runtime.(*lfstack", "runtime.(*span", "runtime.(*sweep", "runtime.(*page", "runtime.(*fix",
 		"runtime.deduct", "runtime.publicationBarrier", "runtime.tryDefer", "runtime.sysUse", "runtime.sysFault", "runtime.sysHuge", "runtime.madvise", "runtime.(*wbBuf",
-		"runtime.profilealloc", "runtime.assist", "runtime.spanOf", "internal/runtime/gc", "runtime.typePointers", "runtime.(*limiter", "runtime.divRound", "runtime.add"}},
+		"runtime.profilealloc", "runtime.assist", "runtime.span", "internal/runtime/gc", "runtime.typePointers", "runtime.(*limiter", "runtime.divRound", "runtime.add"}},
 	{"maps, hashing and comparing", []string{
 		"internal/runtime/maps", "runtime.map", "runtime.aeshash", "runtime.strhash", "runtime.memhash", "runtime.memequal", "runtime.nilinterhash", "runtime.interhash",
-		"runtime.typehash", "runtime.efaceeq", "runtime.ifaceeq", "runtime.strequal", "aeshash", "memeqbody", "cmpbody", "runtime.(*Map", "hash/", "type:.hash", "type:.eq", "runtime.rand", "internal/abi", "internal/bytealg"}},
+		"runtime.typehash", "runtime.efaceeq", "runtime.ifaceeq", "runtime.strequal", "aeshash", "memeqbody", "cmpbody", "runtime.(*Map", "hash/", "type:.hash", "type:.eq", "runtime.rand", "internal/abi", "internal/bytealg", "internal/chacha8rand"}},
 	{"scheduling and the rest of the runtime", []string{"runtime.", "runtime/", "internal/runtime", "_rt0", "gogo", "gosave", "time.", "internal/"}},
 	{"load and measurement", []string{"github.com/informerbench/informerbench", "testing.", "main.", "math/rand"}},
 	{"other libraries", []string{""}},
@@ -45,6 +45,8 @@ func kindNames() []string {
 	}
 	return names
 }
+
+const benchPackage = "github.com/informerbench/informerbench/bench."
 
 // starts tells whether a function only leads to the benchmark.
 func starts(full string) bool {

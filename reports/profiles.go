@@ -38,6 +38,7 @@ type flame struct {
 	Top       [][3]int `json:"top"`   // name, share of its own, share with what it calls
 	Kinds     []int    `json:"kinds"` // own share by kind
 	Milli     int64    `json:"ms"`    // CPU time sampled
+	Samples   int64    `json:"samples"`
 	Page      string   `json:"page,omitempty"`
 	File      string   `json:"file"`
 }
@@ -149,21 +150,28 @@ func (n *node) child(name int) *node {
 
 // fold sums the samples of p by call path.
 func (set *profileSet) fold(p *profile.Profile) (flame, error) {
-	column := -1
+	column, count := -1, -1
 	for i, t := range p.SampleType {
-		if t.Unit == "nanoseconds" {
+		switch t.Unit {
+		case "nanoseconds":
 			column = i
+		case "count":
+			count = i
 		}
 	}
 	if column < 0 {
 		return flame{}, errors.New("no column in nanoseconds, expected a CPU profile")
 	}
 	root := &node{}
+	samples := int64(0)
 	self, total := map[int]int64{}, map[int]int64{}
 	for _, s := range p.Sample {
 		value := s.Value[column]
 		if value <= 0 {
 			continue
+		}
+		if count >= 0 {
+			samples += s.Value[count]
 		}
 		stack := set.stack(s)
 		at := root
@@ -186,7 +194,7 @@ func (set *profileSet) fold(p *profile.Profile) (flame, error) {
 	if root.value == 0 {
 		return flame{}, errors.New("no samples: the profiled run was too short")
 	}
-	graph := flame{Tree: []int{}, Top: [][3]int{}, Kinds: make([]int, len(kinds)), Milli: root.value / 1e6}
+	graph := flame{Tree: []int{}, Top: [][3]int{}, Kinds: make([]int, len(kinds)), Milli: root.value / 1e6, Samples: samples}
 	share := func(v int64) int { return int((v*whole10k + root.value/2) / root.value) }
 	for name, v := range self {
 		graph.Kinds[set.Kinds[name]] += share(v)
@@ -216,11 +224,12 @@ func (set *profileSet) fold(p *profile.Profile) (flame, error) {
 	return graph, nil
 }
 
-// stack is the sample's call path from the outermost function in. What starts
-// the benchmark is left out: it is the same in every profile and only pushes
-// the rest down.
+// stack is the sample's call path from the outermost function in. What leads to
+// the benchmark's innermost function is left out: it is the same in every
+// profile and only pushes the rest down.
 func (set *profileSet) stack(s *profile.Sample) []int {
 	var names []int
+	loop := "" // the innermost function of the benchmark so far
 	starting := true
 	for i := len(s.Location) - 1; i >= 0; i-- {
 		lines := s.Location[i].Line
@@ -232,9 +241,19 @@ func (set *profileSet) stack(s *profile.Sample) []int {
 			if starting && starts(full) {
 				continue
 			}
+			if starting && strings.HasPrefix(full, benchPackage) {
+				loop = full
+				continue
+			}
+			if starting && loop != "" {
+				names = append(names, set.intern(loop))
+			}
 			starting = false
 			names = append(names, set.intern(full))
 		}
+	}
+	if starting && loop != "" {
+		names = append(names, set.intern(loop))
 	}
 	return names
 }

@@ -26,12 +26,12 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 	if !finite(r.Ratio) || r.Cases == 0 {
 		line.Value, line.WorstValue = 0, 0
 	}
-	low, high, best := combined(r.Variant, cases)
+	low, high, best := combined(r, cases)
 	if finite(low) && finite(high) {
 		line.Interval = interval(experiment.Comparison{Low: low, High: high})
 		line.Combined = p.Axis.span(low, high)
 	}
-	if finite(best) && finite(r.Worst) && best >= r.Worst {
+	if finite(best) && finite(r.Worst) && best > r.Worst {
 		line.Range = p.Axis.span(r.Worst, best)
 	}
 	for i, x := range cases {
@@ -86,33 +86,40 @@ func undecided(variant string, cases []experiment.CaseStats) int {
 }
 
 // combined is the interval of the geometric mean over cases, whose samples are
-// independent: the half widths of the logarithms add in squares.
-func combined(variant string, cases []experiment.CaseStats) (low, high, best float64) {
-	var sum, squares, n float64
+// independent: the half widths of the logarithms add in squares. Without an
+// interval in every case there is none. best is the largest ratio.
+func combined(r experiment.Rank, cases []experiment.CaseStats) (low, high, best float64) {
+	squares, n := 0.0, 0
 	best = math.NaN()
 	for _, c := range cases {
 		for _, row := range c.Rows {
 			x := row.Comparison
-			if x == nil || row.Control || row.Variant != variant || !usable(*x) {
+			if x == nil || row.Control || row.Variant != r.Variant || !estimated(*x) {
 				continue
 			}
-			half := (math.Log(x.High) - math.Log(x.Low)) / 2
-			sum += math.Log(x.Ratio)
-			squares += half * half
-			n++
 			if !(best >= x.Ratio) {
 				best = x.Ratio
 			}
+			if usable(*x) {
+				half := (math.Log(x.High) - math.Log(x.Low)) / 2
+				squares += half * half
+				n++
+			}
 		}
 	}
-	if n == 0 {
+	if n == 0 || n < r.Cases {
 		return math.NaN(), math.NaN(), best
 	}
-	mean, half := sum/n, math.Sqrt(squares)/n
-	return math.Exp(mean - half), math.Exp(mean + half), best
+	half := math.Sqrt(squares) / float64(n)
+	return r.Ratio * math.Exp(-half), r.Ratio * math.Exp(half), best
+}
+
+// estimated tells whether x has a ratio, with an interval or without.
+func estimated(x experiment.Comparison) bool {
+	return x.Verdict != experiment.NoResult && finite(x.Ratio) && x.Ratio > 0
 }
 
 // usable tells whether x has an interval that a logarithmic axis can show.
 func usable(x experiment.Comparison) bool {
-	return finite(x.Ratio) && finite(x.Low) && finite(x.High) && x.Low > 0 && x.Ratio > 0 && x.High >= x.Low
+	return estimated(x) && finite(x.Low) && finite(x.High) && x.Low > 0 && x.High >= x.Low
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -214,6 +215,46 @@ func TestCSVHoldsEveryMetric(t *testing.T) {
 	}
 	assert.Len(t, lines, want)
 	assert.Equal(t, "component", lines[0][0])
+}
+
+// A mean over some cases must not carry the interval of fewer.
+func TestRankingIntervalNeedsEveryCase(t *testing.T) {
+	_, stats := fixture(10)
+	c := stats.Components[0]
+	first := func() rank { return newPage(input{stats: stats, profiles: &profileSet{}}, maxRows).Components[0].Ranks[0] }
+	r := first()
+	assert.NotEmpty(t, r.Interval)
+	low, high, _ := combined(c.Ranking[0], c.Cases)
+	assert.Less(t, low, c.Ranking[0].Ratio)
+	assert.Greater(t, high, c.Ranking[0].Ratio)
+
+	for i, row := range c.Cases[2].Rows {
+		if row.Variant == r.Name {
+			x := c.Cases[2].Rows[i].Comparison
+			x.Low, x.High, x.Verdict = 0, math.Inf(1), experiment.TooFew
+		}
+	}
+	c.Ranking[0].Faster--
+	r = first()
+	assert.Empty(t, r.Interval)
+	assert.Equal(t, "faster in 5 of 6 cases, 1 undecided", r.Tally)
+}
+
+// What leads to the benchmark is folded away, and small shares add up.
+func TestFold(t *testing.T) {
+	set := &profileSet{index: map[string]int{}}
+	graph, err := set.fold(madeProfile(1, "ring"))
+	require.NoError(t, err)
+	assert.Equal(t, "bench.cycle", set.Names[graph.Tree[1]], "the outermost frame that is shown")
+	sum := 0
+	for _, share := range graph.Kinds {
+		sum += share
+	}
+	assert.InDelta(t, whole10k, sum, 10)
+	assert.NotContains(t, set.Names, "testing.(*B).runN")
+	assert.Positive(t, graph.Samples)
+	_, err = set.fold(&profile.Profile{SampleType: []*profile.ValueType{{Type: "alloc_space", Unit: "bytes"}}})
+	assert.ErrorContains(t, err, "expected a CPU profile")
 }
 
 // The data that the charts are drawn from holds one mark per comparison; the

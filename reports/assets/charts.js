@@ -1,18 +1,18 @@
 // ---- Charts: one forest plot a component, drawn by Apache ECharts.
 const rowHeight = 18;
-const log2 = Math.log2, times = r => r >= 99.5 ? r.toFixed(0) + "×" : r >= 9.95 ? r.toFixed(1) + "×" : r >= 0.0995 ? r.toFixed(2) + "×" : r.toPrecision(2) + "×";
+const log2 = Math.log2, times = r => r >= 99.5 ? r.toFixed(0) + "×" : r >= 9.95 ? r.toFixed(1) + "×" : r >= 0.0995 ? r.toFixed(2) + "×" : Number(r.toPrecision(2)) + "×";
 
 // rowsOf lists the chart's lines from the top: a heading per case, then its marks.
 function rowsOf(chart) {
   const rows = [], bands = [], marks = [];
-  for (const c of chart.cases) {
+  for (const c of chart.cases.filter(c => c.marks.length)) {
     const heading = rows.length;
     rows.push({ heading: c.name });
     for (const m of c.marks) {
       marks.push({ ...m, row: rows.length, case: c.name });
       rows.push({ label: m.v, peer: m.peer });
     }
-    if (c.marks.length && c.floor > 0) bands.push({ from: heading, to: rows.length - 1, floor: c.floor });
+    if (c.floor > 0) bands.push({ from: heading, to: rows.length - 1, floor: c.floor });
   }
   return { rows, bands, marks };
 }
@@ -23,8 +23,8 @@ function chartOption(chart, width) {
   const left = narrow ? 104 : 168, right = narrow ? 52 : 64;
   const ink = colour("--ink"), muted = colour("--muted"), line = colour("--line"), panel = colour("--panel"), band = colour("--band");
   const tones = { faster: colour("--faster"), slower: colour("--slower"), same: colour("--same"), unknown: colour("--same") };
-  const low = Math.max(-4, Math.min(-1, ...marks.map(m => Math.floor(log2(m.lo)))));
-  const high = Math.min(6, Math.max(1, ...marks.map(m => Math.ceil(log2(m.hi)))));
+  const low = Math.max(-4, Math.min(-1, ...marks.map(m => Math.floor(log2(m.lo ?? m.r)))));
+  const high = Math.min(6, Math.max(1, ...marks.map(m => Math.ceil(log2(m.hi ?? m.r)))));
   const bounds = [2 ** low, 2 ** high], inside = r => Math.min(Math.max(r, bounds[0]), bounds[1]);
   const font = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif", mono = "ui-monospace,Menlo,Consolas,'Liberation Mono',monospace";
   const custom = (name, list, renderItem, extra) => ({ name, type: "custom", renderItem, data: list, animation: false, silent: true, ...extra });
@@ -37,7 +37,8 @@ function chartOption(chart, width) {
       trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 13 },
       formatter: p => {
         const m = marks[p.dataIndex], safe = echarts.format.encodeHTML;
-        return `<b>${safe(m.v)}</b> ${safe(m.verdict)}<br>${times(m.r)} (${times(m.lo)} to ${times(m.hi)})<br><small>${safe(m.case)}</small>`;
+        const range = m.lo ? `${times(m.lo)} to ${times(m.hi)}` : "no interval";
+        return `<b>${safe(m.v)}</b> ${safe(m.verdict)}<br>${times(m.r)} (${range})<br><small>${safe(m.case)}</small>`;
       },
     },
     xAxis: { type: "log", logBase: 2, min: bounds[0], max: bounds[1], axisLabel: { color: muted, formatter: v => `${Number(v.toPrecision(3))}×`, hideOverlap: true }, axisLine: { show: false }, axisTick: { show: false }, splitLine: { lineStyle: { color: line } } },
@@ -61,15 +62,15 @@ function chartOption(chart, width) {
       }, { z: 3 }),
       custom("marks", marks.map(m => [m.r, m.row]), (params, api) => {
         const m = marks[params.dataIndex], at = r => api.coord([inside(r), m.row]);
-        const [x0, y] = at(m.lo), x1 = at(m.hi)[0], x = at(m.r)[0], stroke = tones[m.tone], area = params.coordSys;
-        const mark = m.peer ? { fill: panel, stroke, lineWidth: 2 } : { fill: stroke };
+        const [x, y] = at(m.r), stroke = tones[m.tone], area = params.coordSys;
+        const whiskers = m.lo === undefined ? [] : [[m.lo, m.hi, 0], [m.lo, m.lo, 3], [m.hi, m.hi, 3]].map(([from, to, tall]) =>
+          ({ type: "line", shape: { x1: at(from)[0], x2: at(to)[0], y1: y - tall, y2: y + tall }, style: { stroke, lineWidth: tall ? 1.5 : 2 } }));
+        const open = m.peer || m.lo === undefined;
         return { type: "group", children: [
           { type: "rect", shape: { x: area.x, y: y - rowHeight / 2, width: area.width, height: rowHeight }, style: { fill: "transparent" } },
-          { type: "line", shape: { x1: x0, x2: x1, y1: y, y2: y }, style: { stroke, lineWidth: 2 } },
-          { type: "line", shape: { x1: x0, x2: x0, y1: y - 3, y2: y + 3 }, style: { stroke, lineWidth: 1.5 } },
-          { type: "line", shape: { x1, x2: x1, y1: y - 3, y2: y + 3 }, style: { stroke, lineWidth: 1.5 } },
-          { type: "circle", shape: { cx: x, cy: y, r: m.peer ? 3.5 : 4 }, style: mark },
-          { type: "text", silent: true, style: { x: area.x + area.width + right - 8, y, text: times(m.r), font: `12px ${font}`, fill: m.tone === "same" ? muted : stroke, align: "right", verticalAlign: "middle" } },
+          ...whiskers,
+          { type: "circle", shape: { cx: x, cy: y, r: open ? 3.5 : 4 }, style: open ? { fill: panel, stroke, lineWidth: m.lo === undefined ? 1 : 2 } : { fill: stroke } },
+          { type: "text", silent: true, style: { x: area.x + area.width + right - 8, y, text: times(m.r) + (m.tone === "unknown" ? " ?" : ""), font: `12px ${font}`, fill: m.tone === "same" || m.tone === "unknown" ? muted : stroke, align: "right", verticalAlign: "middle" } },
         ] };
       }, { z: 4, silent: false }),
     ],

@@ -89,7 +89,7 @@ function kindsBar(graph) {
 function panel(graph) {
   const figure = element("figure", "profile");
   const head = element("p", "profile-head");
-  head.append(element("b", "", graph.variant), ` ${graph.ms} ms of CPU time sampled `);
+  head.append(element("b", "", graph.variant), ` ${graph.samples} samples, ${graph.ms} ms of CPU time${graph.samples < 100 ? "; few, so shares are rough" : ""} `);
   for (const [href, label] of [[graph.page, "open in pprof’s view"], [graph.file, "profile"]]) {
     if (!href) continue;
     const a = element("a", "", label);
