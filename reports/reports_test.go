@@ -221,7 +221,9 @@ func TestCSVHoldsEveryMetric(t *testing.T) {
 func TestRankingIntervalNeedsEveryCase(t *testing.T) {
 	_, stats := fixture(10)
 	c := stats.Components[0]
-	first := func() rank { return newPage(input{stats: stats, profiles: &profileSet{}}, maxRows).Components[0].Ranks[0] }
+	first := func() rank {
+		return newPage(input{stats: stats, profiles: &profileSet{}}, maxRows).Components[0].Ranks[0]
+	}
 	r := first()
 	assert.NotEmpty(t, r.Interval)
 	low, high, _ := combined(c.Ranking[0], c.Cases)
