@@ -1,6 +1,8 @@
 package delay
 
 import (
+	"math"
+
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
@@ -27,7 +29,13 @@ type heap4[T comparable] struct {
 	keys     *keytable.Table[T, int64]
 	order    dueheap.Heap
 	outdated int
+
+	slots  [batch]uint32 // of due
+	hashes [batch]uint64
 }
+
+// gone is the ready time of a key that is about to be removed. No node has it.
+const gone = math.MinInt64
 
 // slack is how many outdated nodes are always tolerated.
 const slack = 64
@@ -65,16 +73,29 @@ func (h *heap4[T]) current(n dueheap.Node) bool {
 	return h.keys.Holds(n.Slot) && *h.keys.At(n.Slot) == n.At
 }
 
+// due works in three passes over a batch, each a short loop of independent
+// memory accesses: in a large queue each of them misses the cache, and so they
+// overlap.
 func (h *heap4[T]) due(now int64, into []T, limit int) []T {
-	for h.order.Len() > 0 && len(into) < limit && h.order.Min().At <= now {
+	slots := h.slots[:0]
+	for len(slots) < min(limit, batch) && h.order.Len() > 0 && h.order.Min().At <= now {
 		n := h.order.Pop()
 		if !h.current(n) {
 			h.outdated--
 			continue
 		}
-		item := h.keys.Key(n.Slot)
-		h.keys.Remove(h.keys.Hash(item), n.Slot)
-		into = append(into, item)
+		*h.keys.At(n.Slot) = gone // so a second node of the same time is outdated
+		slots = append(slots, n.Slot)
+	}
+	from := len(into)
+	for _, slot := range slots {
+		into = append(into, h.keys.Key(slot))
+	}
+	for i, item := range into[from:] {
+		h.hashes[i] = h.keys.Hash(item)
+	}
+	for i, slot := range slots {
+		h.keys.Remove(h.hashes[i], slot)
 	}
 	if h.keys.Len() == 0 {
 		h.order.Clear()

@@ -44,8 +44,8 @@ const (
 // of the items of one tick by their exact times leaves ties in order of AddAfter.
 //
 // Invariant: an item whose tick is after the present is in the list of its place,
-// any other is in ripe, which is in order of time; bit s of occupied[l] is set ⇔
-// lists[l][s] is not empty.
+// any other is in ripe, and so is one that was due when it was added; ripe is in
+// order of time; bit s of occupied[l] is set ⇔ lists[l][s] is not empty.
 type wheel[T comparable] struct {
 	tick     int64
 	present  uint64 // in ticks
@@ -105,7 +105,7 @@ func (w *wheel[T]) add(item T, now, at int64) {
 		w.unlink(slot, s)
 	}
 	w.keys.At(slot).at = at
-	if tick := w.tickOf(at); tick > w.present {
+	if tick := w.tickOf(at); tick > w.present && at > now {
 		w.link(slot, tick)
 	} else {
 		w.insertRipe(slot, at) // the loop was faster than the caller's look at the clock

@@ -15,7 +15,7 @@ import (
 // Heartbeat bounds how late a due item is found when the clock loses a timer.
 const Heartbeat = 10 * time.Second
 
-// Never is the time of no event, and of delays that end 292 years ahead.
+// Never is the time of no event.
 const Never = math.MaxInt64
 
 // An Alarm calls fire at the times that fire asks for, at every Heartbeat and
@@ -40,16 +40,24 @@ func New(c clock.WithTicker) *Alarm {
 	}
 }
 
-// Now is nanoseconds since the alarm was made. Reading it is cheaper than
-// clock.Now, which asks for the wall clock too.
-func (a *Alarm) Now() int64 { return int64(a.clock.Since(a.begin)) }
+// latest is the last time that is told apart from later ones.
+const latest = Never - 2
 
-// In is the time d after now, or Never if that does not fit.
+// Now is nanoseconds since the alarm was made; after 292 years it stands still.
+// Reading it is cheaper than clock.Now, which asks for the wall clock too.
+func (a *Alarm) Now() int64 { return min(int64(a.clock.Since(a.begin)), latest) }
+
+// In is the time d after now. A time past the 292 years is one that never comes,
+// and once they are over everything is due at once.
 func In(now int64, d time.Duration) int64 {
-	if at := now + int64(d); at >= now {
+	switch at := now + int64(d); {
+	case now == latest:
+		return now
+	case at < now || at > latest:
+		return latest + 1
+	default:
 		return at
 	}
-	return Never
 }
 
 // Run starts the goroutine. fire does what is due and returns when it wants to
@@ -81,9 +89,9 @@ func (a *Alarm) loop(beat <-chan time.Time, fire func() (int64, bool)) {
 		if next != Never {
 			timer = a.set(timer, next)
 			ready = timer.C()
-		}
-		if a.Now() >= next {
-			continue
+			if a.Now() >= next {
+				continue
+			}
 		}
 		select {
 		case <-a.stop:
