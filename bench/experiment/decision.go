@@ -58,11 +58,20 @@ func rank(cases []CaseStats) []Rank {
 	return ranking
 }
 
-// winner is the best variant that keeps the whole contract, ran every case,
-// was shown to be faster in at least one and slower in fewer; false if none.
+// dropIn reports whether a variant may stand where the baseline stands: it
+// keeps every clause that the baseline keeps.
+func dropIn(c ComponentStats, relaxes []string) bool {
+	i := slices.IndexFunc(c.Ranking, func(r Rank) bool { return r.Variant == baselineOf(c) })
+	return !slices.ContainsFunc(relaxes, func(clause string) bool {
+		return i < 0 || !slices.Contains(c.Ranking[i].Relaxes, clause)
+	})
+}
+
+// winner is the best drop-in that ran every case, was shown to be faster in at
+// least one and slower in fewer; false if none.
 func winner(c ComponentStats) (Rank, bool) {
 	for _, r := range c.Ranking {
-		if len(r.Relaxes) == 0 && r.Cases == len(c.Cases) && r.Ratio > 1 && r.Faster > r.Slower {
+		if r.Variant != baselineOf(c) && dropIn(c, r.Relaxes) && r.Cases == len(c.Cases) && r.Ratio > 1 && r.Faster > r.Slower {
 			return r, true
 		}
 	}
@@ -101,7 +110,7 @@ func whyNot(c ComponentStats) string {
 	floor := 0.0
 	for _, cs := range c.Cases {
 		for _, r := range cs.Rows {
-			if r.Comparison != nil && !r.Control && len(r.Relaxes) == 0 {
+			if r.Comparison != nil && !r.Control && dropIn(c, r.Relaxes) {
 				verdicts[r.Comparison.Verdict]++
 			}
 		}
@@ -125,7 +134,7 @@ func undecided(c ComponentStats) bool {
 	rivals := 0
 	for _, cs := range c.Cases {
 		for _, r := range cs.Rows {
-			if r.Comparison == nil || r.Control || len(r.Relaxes) > 0 {
+			if r.Comparison == nil || r.Control || !dropIn(c, r.Relaxes) {
 				continue
 			}
 			rivals++
@@ -141,7 +150,7 @@ func undecided(c ComponentStats) bool {
 func runnersUp(c ComponentStats, best Rank) string {
 	var s []string
 	for _, r := range c.Ranking {
-		if len(r.Relaxes) > 0 && r.Cases == len(c.Cases) && r.Faster > r.Slower && r.Ratio > best.Ratio {
+		if !dropIn(c, r.Relaxes) && r.Cases == len(c.Cases) && r.Faster > r.Slower && r.Ratio > best.Ratio {
 			s = append(s, fmt.Sprintf("%s is %s as fast but relaxes %s", r.Variant, times(r.Ratio), strings.Join(r.Relaxes, ", ")))
 		}
 	}

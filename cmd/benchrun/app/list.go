@@ -135,7 +135,7 @@ func (l listing) section(name string, shown *listing) table {
 		}
 	case "variants":
 		shown.Variants = l.Variants
-		t.header = []string{"component", "variant", "peer", "relaxes", "summary"}
+		t.header, t.clauses = []string{"component", "variant", "peer", "relaxes", "summary"}, 3
 		for _, v := range l.Variants {
 			t.rows = append(t.rows, []string{v.Component, v.Name, yes(v.Peer), strings.Join(v.Relaxes, " "), v.Summary})
 		}

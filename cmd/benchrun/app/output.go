@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -38,9 +39,10 @@ func (o *output) addTo(cmd *cobra.Command) {
 
 // A table is what -o table and csv print; value is the same for json and yaml.
 type table struct {
-	header []string
-	rows   [][]string
-	value  any
+	header  []string
+	rows    [][]string
+	value   any
+	clauses int // the column of clauses, which -o table cuts short; 0 for none
 }
 
 func (o output) print(w io.Writer, t table) error {
@@ -66,7 +68,21 @@ func (o output) print(w io.Writer, t table) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(tw, strings.ToUpper(strings.Join(t.header, "\t")))
 	for _, row := range t.rows {
+		if t.clauses > 0 {
+			row = slices.Clone(row)
+			row[t.clauses] = few(row[t.clauses])
+		}
 		fmt.Fprintln(tw, strings.Join(row, "\t"))
 	}
 	return tw.Flush()
+}
+
+// few keeps the first two of a list of clauses and counts the rest: a peer may
+// relax a dozen. The other formats and the report name them all.
+func few(clauses string) string {
+	all := strings.Fields(clauses)
+	if len(all) <= 3 {
+		return clauses
+	}
+	return fmt.Sprintf("%s %s and %d more", all[0], all[1], len(all)-2)
 }

@@ -136,7 +136,7 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 }
 
 func rankingTable(stats experiment.Stats) table {
-	t := table{value: stats, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
+	t := table{value: stats, clauses: 8, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
 	for _, c := range stats.Components {
 		noise := noiseOf(c)
 		for _, r := range c.Ranking {
