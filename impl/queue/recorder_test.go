@@ -1,0 +1,78 @@
+package queue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+// recorder is a provider that keeps what it is told. It panics instead when
+// broken is set.
+type recorder struct {
+	mu     sync.Mutex
+	values map[string][]float64
+	broken bool
+}
+
+type recorded struct {
+	r    *recorder
+	name string
+}
+
+func newRecorder() *recorder { return &recorder{values: map[string][]float64{}} }
+
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		fmt.Fprintf(&b, "%s=%v ", name, r.values[name])
+	}
+	return b.String()
+}
+
+func (r *recorder) setBroken(broken bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = broken
+}
+
+func (m recorded) change(f func(v []float64) []float64) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	if m.r.broken {
+		panic("broken metrics")
+	}
+	m.r.values[m.name] = f(m.r.values[m.name])
+}
+
+func (m recorded) sum(n float64) {
+	m.change(func(v []float64) []float64 {
+		if len(v) == 0 {
+			v = []float64{0}
+		}
+		return []float64{v[0] + n}
+	})
+}
+func (m recorded) Inc()              { m.sum(1) }
+func (m recorded) Dec()              { m.sum(-1) }
+func (m recorded) Set(n float64)     { m.change(func([]float64) []float64 { return []float64{n} }) }
+func (m recorded) Observe(n float64) { m.change(func(v []float64) []float64 { return append(v, n) }) }
+
+func (r *recorder) NewDepthMetric(string) workqueue.GaugeMetric       { return recorded{r, "depth"} }
+func (r *recorder) NewAddsMetric(string) workqueue.CounterMetric      { return recorded{r, "adds"} }
+func (r *recorder) NewLatencyMetric(string) workqueue.HistogramMetric { return recorded{r, "latency"} }
+func (r *recorder) NewWorkDurationMetric(string) workqueue.HistogramMetric {
+	return recorded{r, "work"}
+}
+func (r *recorder) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return recorded{r, "unfinished"}
+}
+func (r *recorder) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
+	return recorded{r, "longest"}
+}
+func (r *recorder) NewRetriesMetric(string) workqueue.CounterMetric { return recorded{r, "retries"} }
