@@ -1,4 +1,19 @@
 // Package ratelimit has rate limiters, which say how long a retry must wait,
-// and the rate limiting queues that obey them. All of them take part as
-// workqueue.TypedRateLimiter and workqueue.TypedRateLimitingInterface.
+// and the rate limiting queues that obey them. They can stand wherever
+// client-go's do.
+//
+//  1. When counts a failure of an item and answers its delay: exponential or
+//     fast/slow for the item, a token bucket for all, or the maximum of several.
+//  2. A queue's AddRateLimited is AddAfter with that delay.
+//  3. Forget resets the failures when the item succeeded. Forget does not imply
+//     Done, nor Done Forget.
+//
+// Which limiter? NewDefault is upstream's default behind one lock and one probe.
+// Where keys may fail and never be forgotten, NewBoundedDefault, which bounds
+// memory and waits. The functions with Map and Rate in their names are the plain
+// references.
+//
+// Which queue? NewFusedQueue with a limiter from NewDefault or NewController:
+// the key is found once in a call. NewHeap4Queue where the delaying queue is
+// given. NewHeapQueue is the reference.
 package ratelimit
