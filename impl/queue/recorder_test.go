@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// recorder is a provider that keeps what it is told. It panics instead when
-// broken is set.
+// recorder is a provider that keeps what it is told. The metric called broken
+// panics instead, once.
 type recorder struct {
 	mu     sync.Mutex
 	values map[string][]float64
-	broken bool
+	broken string
 }
 
 type recorded struct {
@@ -35,16 +35,17 @@ func (r *recorder) String() string {
 	return b.String()
 }
 
-func (r *recorder) setBroken(broken bool) {
+func (r *recorder) breakOnce(metric string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.broken = broken
+	r.broken = metric
 }
 
 func (m recorded) change(f func(v []float64) []float64) {
 	m.r.mu.Lock()
 	defer m.r.mu.Unlock()
-	if m.r.broken {
+	if m.r.broken == m.name {
+		m.r.broken = ""
 		panic("broken metrics")
 	}
 	m.r.values[m.name] = f(m.r.values[m.name])
