@@ -45,7 +45,7 @@ type source struct {
 
 func sources(o Options) ([]source, error) {
 	if o.Trace != "" {
-		return []source{{"trace", "the recording " + o.Trace, true, func() (loadgen.Stream, error) { return loadgen.OpenTrace(o.Trace) }}}, nil
+		return []source{{"trace", fmt.Sprintf("the recording %s, its first %d events at most", o.Trace, maxEvents), true, func() (loadgen.Stream, error) { return loadgen.OpenTrace(o.Trace) }}}, nil
 	}
 	workload := func(nameOrPath string, quick bool) (source, error) {
 		spec, err := loadgen.Open(nameOrPath)
@@ -75,43 +75,53 @@ func sources(o Options) ([]source, error) {
 // Validate reads the workload or the trace to its end and says what is wrong
 // with it.
 func (o Options) Validate() error {
-	if o.Trace == "" && o.Workload == "" {
-		return nil
-	}
 	if o.Trace != "" && o.Workload != "" {
 		return errors.New("both a workload and a trace were given, expected one of them")
 	}
 	all, err := sources(o)
-	if err != nil || o.Workload != "" { // a valid spec has no faulty events
+	if err != nil || o.Trace == "" { // a valid spec has no faulty events
 		return err
 	}
-	_, err = read(all[0], 0)
+	events := 0
+	err = all[0].each(func(loadgen.Event) bool { events++; return true })
+	if err == nil && events == 0 {
+		err = fmt.Errorf("%s: no events but bookmarks, expected at least one", o.Trace)
+	}
 	return err
 }
 
-// read returns the first limit events of a stream, and none but errors when
-// limit is 0. Bookmarks are left out: they carry no object.
-func read(s source, limit int) ([]loadgen.Event, error) {
+// each yields the events of a source, without its bookmarks: they carry no
+// object.
+func (s source) each(yield func(loadgen.Event) bool) error {
 	stream, err := s.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c, ok := stream.(io.Closer); ok {
 		defer c.Close()
 	}
-	var events []loadgen.Event
-	for limit == 0 || len(events) < limit {
+	for {
 		e, err := stream.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return events, nil
-		case err != nil:
-			return nil, err
-		case e.Type != watch.Bookmark && limit > 0:
-			events = append(events, e)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Type != watch.Bookmark && !yield(e) {
+			return nil
 		}
 	}
-	return events, nil
+}
+
+// first returns the first events of a source.
+func (s source) first(limit int) ([]loadgen.Event, error) {
+	var events []loadgen.Event
+	err := s.each(func(e loadgen.Event) bool {
+		events = append(events, e)
+		return len(events) < limit
+	})
+	return events, err
 }
 
 func pipelineCases(o Options) ([]Case, error) {
@@ -132,7 +142,7 @@ func pipelineCases(o Options) ([]Case, error) {
 }
 
 func stream(b *testing.B, p pipeline, s source) {
-	events, err := read(s, maxEvents)
+	events, err := s.first(maxEvents)
 	if err != nil {
 		b.Fatal(err)
 	}
