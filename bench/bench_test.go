@@ -2,11 +2,24 @@ package bench
 
 import (
 	"flag"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// TestMain shortens the benchmarks, unless told how long they are to run, so
+// that all of them fit into go test's time limit of ten minutes.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.benchtime" })
+	if !given {
+		flag.Set("test.benchtime", "100ms")
+	}
+	os.Exit(m.Run())
+}
 
 func BenchmarkStorage(b *testing.B)           { benchmark(b, "storage") }
 func BenchmarkQueue(b *testing.B)             { benchmark(b, "queue") }
@@ -18,6 +31,7 @@ func BenchmarkFifo(b *testing.B)              { benchmark(b, "fifo") }
 func BenchmarkDeltaFifo(b *testing.B)         { benchmark(b, "delta-fifo") }
 func BenchmarkInOrderFifo(b *testing.B)       { benchmark(b, "in-order-fifo") }
 func BenchmarkIndexer(b *testing.B)           { benchmark(b, "indexer") }
+func BenchmarkInformer(b *testing.B)          { benchmark(b, "informer") }
 func BenchmarkPipeline(b *testing.B)          { benchmark(b, "pipeline") }
 
 func benchmark(b *testing.B, component string) {

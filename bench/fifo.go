@@ -21,7 +21,7 @@ func fifoCases() []Case {
 	replaced := impl.FIFOConfig{EmitReplaced: true}
 	separate, atomic := impl.FIFOConfig{}, impl.FIFOConfig{Atomic: true}
 	all := plain.cases(
-		bursts("keys=distinct", impl.FIFOConfig{}, true, 10, false), bursts("keys=repeated", impl.FIFOConfig{}, false, 1, false),
+		bursts("keys=distinct", impl.FIFOConfig{}, true, 10, true), bursts("keys=repeated", impl.FIFOConfig{}, false, 1, false),
 		replace("", impl.FIFOConfig{}, 100_000))
 	all = append(all, delta.cases(
 		bursts("keys=distinct", replaced, true, 10, true), bursts("keys=repeated", replaced, false, 10, false),

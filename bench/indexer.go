@@ -90,7 +90,7 @@ func indexerCases(seed uint64) []Case {
 				run:     func(b *testing.B, v indexerVariant) { list(b, v, n) },
 			},
 			indexerQuestion{
-				name: "op=by-index/members=1k/n=" + human(n), unit: cpuTime, quick: n == 10_000,
+				name: "op=by-index/members=1k/n=" + human(n), unit: cpuTime,
 				summary: "a namespace of a thousand objects is listed through its index",
 				run:     func(b *testing.B, v indexerVariant) { byIndex(b, v, n) },
 			})

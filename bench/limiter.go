@@ -20,7 +20,7 @@ func limiterCases() []Case {
 			run: func(b *testing.B, v variant) { whenForget(b, v, 10_000) },
 		},
 		asked{
-			name: "op=when/keys=10k", summary: "10,000 keys fail in turn and nothing is forgotten", unit: cpuTime, quick: true,
+			name: "op=when/keys=10k", summary: "10,000 keys fail in turn and nothing is forgotten", unit: cpuTime,
 			run: func(b *testing.B, v variant) { when(b, v, 10_000) },
 		},
 	)

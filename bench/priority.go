@@ -34,7 +34,7 @@ func priorityCases() []Case {
 		}
 	}
 	return c.cases(
-		concurrent(1, 1, true), concurrent(4, 16, false),
+		concurrent(1, 1, false), concurrent(4, 16, false),
 		asked{
 			name: "op=backlog/n=10k", summary: "all items are added at three priorities, then all are got and done, highest first",
 			unit: cpuTime, quick: true,

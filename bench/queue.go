@@ -18,7 +18,7 @@ func queueCases() []Case {
 		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: the clock is most of it", 10_000, stringKeys, true, withMetrics),
 		question[impl.NewQueue[string]]{
-			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime, quick: true,
+			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime,
 			summary: "every key is added twice before it is got: half of the adds find it queued",
 			run:     func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) { duplicates(b, v.New(plain[string]())) },
 		},
@@ -37,8 +37,8 @@ func queueCases() []Case {
 		concurrent(1, 1, 4096, false),
 		concurrent(4, 16, 4096, true),
 		concurrent(4, 1024, 4096, false),
-		backlog("op=backlog/n=10k", 10_000, false),
-		backlog("op=backlog/n=100k", 100_000, true),
+		backlog("op=backlog/n=10k", 10_000, true),
+		backlog("op=backlog/n=100k", 100_000, false),
 		backlog("op=backlog/n=1M", 1_000_000, false),
 	), structs.cases(
 		cycle("op=cycle/keys=unique/key=struct/n=10k", "Add, Get, Done of types.NamespacedName keys", 10_000, structKeys, false, plain),
