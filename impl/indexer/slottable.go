@@ -1,40 +1,55 @@
 package indexer
 
+import "sync/atomic"
+
 // A slotTable is an open-addressing hash table from the hash of a key to the
 // slot that holds the key: 8 bytes an entry, the hash's lower half and the slot
 // number plus one; 0 is no entry. Probing is linear, and a removal closes the
-// gap, so there are no tombstones.
+// gap, so there are no tombstones. One goroutine writes while others may read.
 type slotTable struct {
 	entries []uint64 // a power of two, at most 13/16 full
 	used    int
 }
 
-// find is the slot of key, whose hash is h. keys must not change beside it,
-// except in slots that other tables know.
-func (t *slotTable) find(h uint64, key string, keys *vector[string]) (slot uint32, ok bool) {
-	if t.used == 0 {
-		return 0, false
+// minEntries is the least number of entries of a table.
+const minEntries = 8
+
+func newSlotTable(entries int) *slotTable {
+	return &slotTable{entries: make([]uint64, entries)}
+}
+
+// room is the number of entries of a table for n keys.
+func room(n int) int {
+	size := minEntries
+	for size*13/16 < n {
+		size *= 2
 	}
+	return size
+}
+
+// next is the first slot from position i on that may hold the key of hash h, and
+// the position after it. It is ok unless the table has no more.
+func (t *slotTable) next(h uint64, i uint32) (slot, after uint32, ok bool) {
 	mask := uint32(len(t.entries) - 1)
-	for i := uint32(h) & mask; ; i = (i + 1) & mask {
-		e := t.entries[i&mask]
-		if e == 0 {
-			return 0, false
-		}
-		if uint32(e>>32) == uint32(h) {
-			if slot := uint32(e) - 1; keys.load(slot) == key {
-				return slot, true
-			}
+	for ; ; i++ {
+		switch e := atomic.LoadUint64(&t.entries[i&mask]); {
+		case e == 0:
+			return 0, 0, false
+		case uint32(e>>32) == uint32(h):
+			return uint32(e) - 1, i + 1, true
 		}
 	}
 }
 
-func (t *slotTable) insert(h uint64, slot uint32) {
-	if t.used >= len(t.entries)/16*13 {
-		t.resize(max(2*len(t.entries), 16))
+// with is the table with an entry from h to slot, and a larger one if it was
+// full.
+func (t *slotTable) with(h uint64, slot uint32) *slotTable {
+	if t.used >= len(t.entries)*13/16 {
+		t = t.sized(2 * len(t.entries))
 	}
 	t.used++
 	t.place(h<<32 | uint64(slot+1))
+	return t
 }
 
 func (t *slotTable) place(e uint64) {
@@ -43,28 +58,24 @@ func (t *slotTable) place(e uint64) {
 	for t.entries[i] != 0 {
 		i = (i + 1) & mask
 	}
-	t.entries[i] = e
+	atomic.StoreUint64(&t.entries[i], e)
 }
 
-func (t *slotTable) resize(n int) {
-	old := t.entries
-	t.entries = make([]uint64, n)
-	for _, e := range old {
+// sized is a table of n entries with those of t.
+func (t *slotTable) sized(n int) *slotTable {
+	u := newSlotTable(n)
+	u.used = t.used
+	mask := uint32(n - 1)
+	for _, e := range t.entries {
 		if e != 0 {
-			t.place(e)
+			i := uint32(e>>32) & mask
+			for u.entries[i] != 0 {
+				i = (i + 1) & mask
+			}
+			u.entries[i] = e
 		}
 	}
-}
-
-// reserve makes room for n entries.
-func (t *slotTable) reserve(n int) {
-	size := 16
-	for size/16*13 < n {
-		size *= 2
-	}
-	if size > len(t.entries) {
-		t.resize(size)
-	}
+	return u
 }
 
 // where is the position of the entry that leads from h to slot.
@@ -80,23 +91,25 @@ func (t *slotTable) where(h uint64, slot uint32) uint32 {
 
 // move makes the entry that leads from h to slot lead to another slot.
 func (t *slotTable) move(h uint64, slot, to uint32) {
-	t.entries[t.where(h, slot)] = h<<32 | uint64(to+1)
+	atomic.StoreUint64(&t.entries[t.where(h, slot)], h<<32|uint64(to+1))
 }
 
-// remove takes out the entry that leads from h to slot.
-func (t *slotTable) remove(h uint64, slot uint32) {
+// without is the table without the entry that leads from h to slot, and a
+// smaller one if it was nearly empty.
+func (t *slotTable) without(h uint64, slot uint32) *slotTable {
 	mask := uint32(len(t.entries) - 1)
 	gap := t.where(h, slot)
 	for i := (gap + 1) & mask; t.entries[i] != 0; i = (i + 1) & mask {
 		home := uint32(t.entries[i]>>32) & mask
 		if (i-home)&mask >= (i-gap)&mask {
-			t.entries[gap] = t.entries[i]
+			atomic.StoreUint64(&t.entries[gap], t.entries[i])
 			gap = i
 		}
 	}
-	t.entries[gap] = 0
+	atomic.StoreUint64(&t.entries[gap], 0)
 	t.used--
-	if n := len(t.entries); n > 64 && t.used < n/8 {
-		t.resize(n / 4)
+	if n := len(t.entries); n > 4*minEntries && t.used < n/8 {
+		return t.sized(n / 4)
 	}
+	return t
 }

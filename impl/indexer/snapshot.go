@@ -17,40 +17,51 @@ const stripeCount = 64
 //
 //   - mu serialises writes, and orders snapshots among them. A reader of many
 //     objects holds it for as long as it takes to copy a pointer or two.
-//   - Each key belongs to a stripe by its hash. A stripe's lock guards its table
-//     and the slots of its keys, so Get takes that lock alone. Only who holds mu
-//     takes a stripe's lock for writing; a transaction holds all the stripes that
-//     it writes to until its end, as Get must see one moment too.
+//   - Get takes no lock. Each key belongs to a stripe by its hash; a stripe's
+//     sequence number is odd while slots of its keys change hands, or while a
+//     transaction that writes to it is under way, as Get must see one moment
+//     too. Get looks at the number before and after. An update of a stored
+//     object is one word and needs no such care.
 //   - A deletion moves the last object into the free slot. So a list is a few
 //     large copies, memory shrinks with the number of objects, and an index
 //     finds and removes a member by its position.
 //
-// Index functions and the key function run outside the locks (AddIndexers
+// Index functions and the key function run outside the lock (AddIndexers
 // excepted), so they may read the store.
 type SnapshotStore struct {
-	seed    maphash.Seed
-	stripes [stripeCount]stripe
+	seed   maphash.Seed
+	data   atomic.Pointer[contents] // exchanged under mu
+	schema atomic.Pointer[schema]   // written under mu
 
-	mu     spinMutex
-	schema atomic.Pointer[schema] // written under mu
-	held   uint64                 // the stripes that the write under way has locked
-	clock  clock
-	contents
-	rv string
+	mu    spinMutex
+	clock clock
+	odd   uint64 // the stripes that the write under way has made odd
+	rv    string
+}
+
+// contents is what Replace exchanges.
+type contents struct {
+	stripes [stripeCount]stripe
+	rows    vector[row]
+	refs    refTable
+	indices []*index // in the schema's order
+}
+
+// A row is what a slot holds. Key and object lie together, as Get reads both.
+type row struct {
+	key string
+	obj any
+}
+
+// store writes a row that Get may be reading.
+func (r *row) store(key string, obj any) {
+	storeString(&r.key, key)
+	storeAny(&r.obj, obj)
 }
 
 type stripe struct {
-	mu spinRWMutex
-	slotTable
-	_ [8]byte // one cache line a stripe
-}
-
-// contents is what Replace exchanges, besides the stripes' tables.
-type contents struct {
-	objs    vector[any]
-	keys    vector[string]
-	refs    refTable
-	indices []*index // in the schema's order
+	seq   atomic.Uint64
+	table atomic.Pointer[slotTable]
 }
 
 // A schema is the indexers of a store, in an order. It never changes.
@@ -85,21 +96,22 @@ func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
 func newSnapshotStore(seed maphash.Seed, sc *schema) *SnapshotStore {
 	s := &SnapshotStore{seed: seed}
 	s.schema.Store(sc)
-	s.setIndices(sc)
+	s.data.Store(&contents{})
+	s.data.Load().setIndices(sc)
 	return s
 }
 
-func (s *SnapshotStore) setIndices(sc *schema) {
-	s.indices = nil
+func (d *contents) setIndices(sc *schema) {
+	d.indices = nil
 	for i, name := range sc.names {
-		s.indices = append(s.indices, newIndex(i, sc.indexers[name]))
+		d.indices = append(d.indices, newIndex(i, sc.indexers[name]))
 	}
-	s.refs = refTable{columns: len(sc.names)}
+	d.refs = refTable{columns: len(sc.names)}
 }
 
 func (s *SnapshotStore) hash(key string) uint64 { return maphash.String(s.seed, key) }
 
-func (s *SnapshotStore) stripe(h uint64) *stripe { return &s.stripes[h/(1<<58)] }
+func (d *contents) stripe(h uint64) *stripe { return &d.stripes[h>>(64-6)] }
 
 // begin starts a write; the caller holds mu.
 func (s *SnapshotStore) begin() {
@@ -107,79 +119,117 @@ func (s *SnapshotStore) begin() {
 	s.clock.quiet = s.clock.live.Load() == 0
 }
 
-// lockStripe locks the stripe of h for the rest of the write.
-func (s *SnapshotStore) lockStripe(h uint64) {
-	if bit := uint64(1) << (h / (1 << 58)); s.held&bit == 0 {
-		s.held |= bit
-		s.stripe(h).mu.Lock()
+// disturb keeps Get from the stripe of h for the rest of the write.
+func (s *SnapshotStore) disturb(d *contents, h uint64) {
+	if bit := uint64(1) << (h >> (64 - 6)); s.odd&bit == 0 {
+		s.odd |= bit
+		d.stripe(h).seq.Add(1)
 	}
 }
 
-// end ends the write and lets go of the stripes and mu.
+// end ends the write.
 func (s *SnapshotStore) end() {
-	for m := s.held; m != 0; m &= m - 1 {
-		s.stripes[bits.TrailingZeros64(m)].mu.Unlock()
+	if s.odd != 0 {
+		d := s.data.Load()
+		for m := s.odd; m != 0; m &= m - 1 {
+			d.stripes[bits.TrailingZeros64(m)].seq.Add(1)
+		}
+		s.odd = 0
 	}
-	s.held = 0
 	s.mu.Unlock()
 }
 
-// put stores obj, which has vals. The caller is in a write.
-func (s *SnapshotStore) put(h uint64, key string, obj any, vals [][]string) {
-	st := s.stripe(h)
-	slot, ok := st.find(h, key, &s.keys)
-	if !ok {
-		slot = uint32(s.objs.n)
-		s.keys.push(key, &s.clock)
-		s.objs.push(obj, &s.clock)
-		for range s.indices {
-			s.refs.push(ref{id: noValue}, &s.clock)
+// find is the slot of key, for the holder of mu.
+func (d *contents) find(h uint64, key string) (uint32, bool) {
+	t := d.stripe(h).table.Load()
+	if t == nil {
+		return 0, false
+	}
+	for i := uint32(h); ; {
+		slot, after, ok := t.next(h, i)
+		if !ok {
+			return 0, false
 		}
+		if d.rows.look(slot).key == key {
+			return slot, true
+		}
+		i = after
 	}
-	for i, x := range s.indices {
-		x.update(slot, vals[i], &s.refs, &s.clock)
+}
+
+// put stores obj, which has vals. The caller is in a write.
+func (s *SnapshotStore) put(d *contents, h uint64, key string, obj any, vals [][]string) {
+	c := &s.clock
+	slot, ok := d.find(h, key)
+	if !ok {
+		s.insert(d, h, key, obj, vals)
+		return
 	}
-	if ok {
-		place := s.objs.own(slot, &s.clock)
-		s.lockStripe(h)
-		*place = obj
-	} else {
-		s.lockStripe(h)
-		st.insert(h, slot)
+	for i, x := range d.indices {
+		x.update(slot, vals[i], &d.refs, c)
+	}
+	r := d.rows.own(slot, c)
+	if !sameType(&r.obj, obj) {
+		s.disturb(d, h)
+	}
+	storeAny(&r.obj, obj)
+}
+
+// insert stores an object under a new key. Get finds it when its entry is in the
+// table, which is last.
+func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
+	c := &s.clock
+	slot := uint32(d.rows.n)
+	d.rows.grow(c).store(key, obj)
+	for range d.indices {
+		d.refs.push(ref{id: noValue}, c)
+	}
+	for i, x := range d.indices {
+		x.update(slot, vals[i], &d.refs, c)
+	}
+	st := d.stripe(h)
+	t := st.table.Load()
+	if t == nil {
+		t = newSlotTable(minEntries)
+	}
+	if u := t.with(h, slot); u != st.table.Load() {
+		st.table.Store(u)
 	}
 }
 
 // remove removes the object of key, if there is one. The caller is in a write.
-func (s *SnapshotStore) remove(h uint64, key string) {
-	st, c := s.stripe(h), &s.clock
-	slot, ok := st.find(h, key, &s.keys)
+func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
+	c := &s.clock
+	slot, ok := d.find(h, key)
 	if !ok {
 		return
 	}
-	for _, x := range s.indices {
-		x.update(slot, nil, &s.refs, c)
+	for _, x := range d.indices {
+		x.update(slot, nil, &d.refs, c)
 	}
-	s.lockStripe(h)
-	st.slotTable.remove(h, slot)
-	if last := uint32(s.objs.n - 1); slot != last {
-		s.relocate(last, slot)
+	s.disturb(d, h)
+	st := d.stripe(h)
+	st.table.Store(st.table.Load().without(h, slot))
+	last := uint32(d.rows.n - 1)
+	if slot != last {
+		s.relocate(d, last, slot)
 	}
-	s.keys.pop(c)
-	s.objs.pop(c)
-	for range s.indices {
-		s.refs.pop(c)
+	d.rows.own(last, c).store("", nil)
+	d.rows.cut(c)
+	for range d.indices {
+		d.refs.pop(c)
 	}
 }
 
-func (s *SnapshotStore) relocate(from, to uint32) {
-	c, key := &s.clock, s.keys.at(from)
-	h := s.hash(key)
-	s.lockStripe(h)
-	s.stripe(h).move(h, from, to)
-	s.keys.set(to, key, c)
-	s.objs.set(to, s.objs.at(from), c)
-	for _, x := range s.indices {
-		x.relocate(from, to, &s.refs, c)
+// relocate moves an object to a slot that is free.
+func (s *SnapshotStore) relocate(d *contents, from, to uint32) {
+	c, r := &s.clock, d.rows.at(from)
+	h := s.hash(r.key)
+	s.disturb(d, h)
+	d.stripe(h).table.Load().move(h, from, to)
+	d.rows.own(to, c).store(r.key, r.obj)
+	for _, x := range d.indices {
+		x.relocate(from, to, &d.refs, c)
 	}
 }
 
@@ -193,7 +243,7 @@ func (s *SnapshotStore) Update(key string, obj any) {
 	var buf [4][]string
 	var vals [][]string
 	s.write(func(sc *schema) { vals = sc.values(buf[:0], key, obj) })
-	s.put(h, key, obj, vals)
+	s.put(s.data.Load(), h, key, obj, vals)
 	if hasRV {
 		s.rv = rv
 	}
@@ -225,7 +275,7 @@ func (s *SnapshotStore) DeleteWithObject(key string, obj any) {
 	h := s.hash(key)
 	s.mu.Lock()
 	s.begin()
-	s.remove(h, key)
+	s.remove(s.data.Load(), h, key)
 	if hasRV {
 		s.rv = rv
 	}
@@ -255,15 +305,18 @@ func (s *SnapshotStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 			}
 		}
 	})
-	for _, h := range hashes {
-		s.lockStripe(h)
+	d := s.data.Load()
+	if len(txns) > 1 {
+		for _, h := range hashes {
+			s.disturb(d, h)
+		}
 	}
 	for i, txn := range txns {
 		switch txn.Type {
 		case cache.TransactionTypeAdd, cache.TransactionTypeUpdate:
-			s.put(hashes[i], txn.Key, txn.Object, vals[i*columns:(i+1)*columns])
+			s.put(d, hashes[i], txn.Key, txn.Object, vals[i*columns:(i+1)*columns])
 		case cache.TransactionTypeDelete:
-			s.remove(hashes[i], txn.Key)
+			s.remove(d, hashes[i], txn.Key)
 		}
 	}
 	if hasRV {
@@ -300,28 +353,22 @@ func (s *SnapshotStore) replacePairs(keys []string, objs []any, resourceVersion 
 // exchange builds a store of its own outside the locks, where nobody waits for
 // it, and takes over its contents.
 func (s *SnapshotStore) exchange(rv string, size int, fill func(put func(string, any))) {
-	var next *SnapshotStore
+	var d *contents
 	s.write(func(sc *schema) {
-		next = newSnapshotStore(s.seed, sc)
-		next.held = ^uint64(0) // nobody else knows it: there is nothing to lock
+		next := newSnapshotStore(s.seed, sc)
 		next.begin()
-		for i := range next.stripes {
-			next.stripes[i].reserve(size / stripeCount)
+		d = next.data.Load()
+		for i := range d.stripes {
+			d.stripes[i].table.Store(newSlotTable(room(size / stripeCount)))
 		}
 		var buf [][]string
 		fill(func(key string, obj any) {
 			buf = sc.values(buf[:0], key, obj)
-			next.put(next.hash(key), key, obj, buf)
+			next.put(d, next.hash(key), key, obj, buf)
 		})
 	})
-	for i := range s.stripes {
-		s.lockStripe(uint64(i) << 58)
-	}
-	for i := range s.stripes {
-		s.stripes[i].slotTable = next.stripes[i].slotTable
-	}
-	s.contents = next.contents
-	s.clock.now++ // the contents are dated 1, this write's number is after that
+	// Its dates begin at 1, which is before or at any snapshot to come.
+	s.data.Store(d)
 	s.rv = rv
 	s.end()
 }
@@ -338,19 +385,21 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	// The old indices are built again too, in the rows' new width. Values first:
 	// an index function may panic.
 	sc := newSchema(indexers)
-	vals := make([][]string, 0, s.objs.n*len(sc.names))
-	for slot := range uint32(s.objs.n) {
-		vals = sc.values(vals, s.keys.at(slot), s.objs.at(slot))
+	d := s.data.Load()
+	vals := make([][]string, 0, d.rows.n*len(sc.names))
+	for slot := range uint32(d.rows.n) {
+		r := d.rows.at(slot)
+		vals = sc.values(vals, r.key, r.obj)
 	}
 	s.begin()
 	s.schema.Store(sc)
-	s.setIndices(sc)
-	for slot := range uint32(s.objs.n) {
-		for range s.indices {
-			s.refs.push(ref{id: noValue}, &s.clock)
+	d.setIndices(sc)
+	for slot := range uint32(d.rows.n) {
+		for range d.indices {
+			d.refs.push(ref{id: noValue}, &s.clock)
 		}
-		for _, x := range s.indices {
-			x.update(slot, vals[0], &s.refs, &s.clock)
+		for _, x := range d.indices {
+			x.update(slot, vals[0], &d.refs, &s.clock)
 			vals = vals[1:]
 		}
 	}

@@ -7,42 +7,85 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Get returns the object of key. It waits for nobody who lists.
+// Get returns the object of key. It takes no lock and waits for nobody, but for
+// a deletion or a transaction that is under way in the key's stripe.
 func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 	h := s.hash(key)
-	st := s.stripe(h)
-	st.mu.RLock()
-	slot, ok := st.find(h, key, &s.keys)
-	if ok {
-		item = s.objs.load(slot)
+	d := s.data.Load()
+	st := d.stripe(h)
+	seq := st.seq.Load()
+	t := st.table.Load()
+	if seq%2 == 1 {
+		return s.getLocked(h, key)
 	}
-	st.mu.RUnlock()
-	return item, ok
+	if t == nil {
+		return nil, false
+	}
+	for i := uint32(h); ; {
+		slot, after, more := t.next(h, i)
+		if !more {
+			if st.seq.Load() != seq {
+				return s.getLocked(h, key)
+			}
+			return nil, false
+		}
+		r := d.rows.peek(slot)
+		if r == nil {
+			return s.getLocked(h, key)
+		}
+		k, o := loadString(&r.key), loadAny(&r.obj)
+		if st.seq.Load() != seq {
+			return s.getLocked(h, key)
+		}
+		if k.value() == key {
+			return o.value(), true
+		}
+		i = after
+	}
+}
+
+// getLocked is Get when the key's stripe changes under its eyes.
+func (s *SnapshotStore) getLocked(h uint64, key string) (item any, exists bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.data.Load()
+	if slot, ok := d.find(h, key); ok {
+		return d.rows.at(slot).obj, true
+	}
+	return nil, false
 }
 
 // List returns all objects.
-func (s *SnapshotStore) List() []any {
-	objs := snapshotOf(s, &s.objs)
-	defer s.done()
-	return objs.list()
-}
+func (s *SnapshotStore) List() []any { return everything(s, objectOf) }
 
 // ListKeys returns all keys.
-func (s *SnapshotStore) ListKeys() []string {
-	keys := snapshotOf(s, &s.keys)
+func (s *SnapshotStore) ListKeys() []string { return everything(s, keyOf) }
+
+// What a read takes of a row.
+func objectOf(r *row) any { return r.obj }
+func keyOf(r *row) string { return r.key }
+
+func everything[E any](s *SnapshotStore, of func(*row) E) []E {
+	rows := s.snapshot()
 	defer s.done()
-	return keys.list()
+	out := make([]E, 0, rows.n)
+	for part := range rows.leaves() {
+		for i := range part {
+			out = append(out, of(&part[i]))
+		}
+	}
+	return out
 }
 
 // All yields all objects of the moment when the iteration begins, without a
 // copy of them.
 func (s *SnapshotStore) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		objs := snapshotOf(s, &s.objs)
+		rows := s.snapshot()
 		defer s.done()
-		for part := range objs.leaves() {
-			for _, obj := range part {
-				if !yield(obj) {
+		for part := range rows.leaves() {
+			for i := range part {
+				if !yield(part[i].obj) {
 					return
 				}
 			}
@@ -50,76 +93,66 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 	}
 }
 
-// snapshotOf is v at this moment. The caller calls done when it has read it.
-func snapshotOf[E any](s *SnapshotStore, v *vector[E]) view[E] {
+// snapshot is the rows at this moment. The caller calls done when it has read
+// them.
+func (s *SnapshotStore) snapshot() view[row] {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.clock.live.Add(1)
-	w := v.snapshot(&s.clock)
-	s.mu.Unlock()
-	return w
+	return s.data.Load().rows.snapshot(&s.clock)
 }
 
 // done ends the use of a snapshot: from the next write on, the writer need not
 // copy what it saw.
 func (s *SnapshotStore) done() { s.clock.live.Add(-1) }
 
+// indexFunc is the function of an index, or upstream's error.
+func (s *SnapshotStore) indexFunc(name string) (cache.IndexFunc, error) {
+	if fn := s.schema.Load().indexers[name]; fn != nil {
+		return fn, nil
+	}
+	return nil, noIndex(name)
+}
+
 // Index returns the objects that share a value with obj.
 func (s *SnapshotStore) Index(name string, obj any) ([]any, error) {
-	fn := s.schema.Load().indexers[name]
-	if fn == nil {
-		return nil, noIndex(name)
+	fn, err := s.indexFunc(name)
+	if err != nil {
+		return nil, err
 	}
 	vals, err := fn(obj)
 	if err != nil {
 		return nil, err
 	}
-	return collect(s, &s.objs, name, vals), nil
+	if len(vals) == 1 {
+		return having(s, name, vals[0], objectOf), nil
+	}
+	return s.havingAny(name, vals), nil
 }
 
 // ByIndex returns the objects that have a value.
 func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
-	if s.schema.Load().indexers[name] == nil {
-		return nil, noIndex(name)
+	if _, err := s.indexFunc(name); err != nil {
+		return nil, err
 	}
-	return collect(s, &s.objs, name, []string{value}), nil
+	return having(s, name, value, objectOf), nil
 }
 
 // IndexKeys returns the keys of the objects that have a value, in order.
 func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
-	if s.schema.Load().indexers[name] == nil {
-		return nil, noIndex(name)
+	if _, err := s.indexFunc(name); err != nil {
+		return nil, err
 	}
-	keys := collect(s, &s.keys, name, []string{value})
+	keys := having(s, name, value, keyOf)
 	slices.Sort(keys)
 	return keys, nil
 }
 
-// AllByIndex yields the objects that have a value at the moment when the
-// iteration begins, without a copy of them.
-func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
-	if s.schema.Load().indexers[name] == nil {
-		return nil, noIndex(name)
-	}
-	return matching(s, &s.objs, name, value), nil
-}
-
-// collect is the elements of v that belong to objects with any of vals.
-func collect[E any](s *SnapshotStore, v *vector[E], name string, vals []string) []E {
-	switch len(vals) {
-	case 0:
-		return []E{}
-	case 1:
-		return collectOne(s, v, name, vals[0])
-	default:
-		return collectAny(s, v, name, vals)
-	}
-}
-
-// collectOne copies few elements under the lock and more from a snapshot.
-func collectOne[E any](s *SnapshotStore, v *vector[E], name, value string) []E {
+// having copies few rows under the lock and more from a snapshot.
+func having[E any](s *SnapshotStore, name, value string, of func(*row) E) []E {
 	var few [gatherMax]E
 	s.mu.Lock()
-	p := s.posting(name, value)
+	d, p := s.posting(name, value)
 	if p == nil {
 		s.mu.Unlock()
 		return []E{}
@@ -127,35 +160,35 @@ func collectOne[E any](s *SnapshotStore, v *vector[E], name, value string) []E {
 	if p.many == nil {
 		n := len(p.few)
 		for i, slot := range p.few {
-			few[i] = v.at(slot)
+			few[i] = of(d.rows.look(slot))
 		}
 		s.mu.Unlock()
 		return append(make([]E, 0, n), few[:n]...)
 	}
 	s.clock.live.Add(1)
 	defer s.done()
-	slots, elements := p.many.snapshot(&s.clock), v.snapshot(&s.clock)
+	slots, rows := p.many.snapshot(&s.clock), d.rows.snapshot(&s.clock)
 	s.mu.Unlock()
 	out := make([]E, 0, slots.n)
 	for part := range slots.leaves() {
 		for _, slot := range part {
-			out = append(out, elements.at(slot))
+			out = append(out, of(rows.look(slot)))
 		}
 	}
 	return out
 }
 
-// collectAny takes the slots of all the values in one moment and reads an object
+// havingAny takes the slots of all the values at one moment and reads an object
 // that has several of them once.
-func collectAny[E any](s *SnapshotStore, v *vector[E], name string, vals []string) []E {
+func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 	s.mu.Lock()
 	s.clock.live.Add(1)
 	defer s.done()
-	elements := v.snapshot(&s.clock)
+	rows := s.data.Load().rows.snapshot(&s.clock)
 	var slots []uint32
 	var views []view[uint32]
 	for _, value := range vals {
-		switch p := s.posting(name, value); {
+		switch _, p := s.posting(name, value); {
 		case p == nil:
 		case p.many == nil:
 			slots = append(slots, p.few...)
@@ -171,69 +204,69 @@ func collectAny[E any](s *SnapshotStore, v *vector[E], name string, vals []strin
 	}
 	slices.Sort(slots)
 	slots = slices.Compact(slots)
-	out := make([]E, 0, len(slots))
+	out := make([]any, 0, len(slots))
 	for _, slot := range slots {
-		out = append(out, elements.at(slot))
+		out = append(out, rows.look(slot).obj)
 	}
 	return out
 }
 
-// matching yields the elements of v that belong to objects with value.
-func matching[E any](s *SnapshotStore, v *vector[E], name, value string) iter.Seq[E] {
-	return func(yield func(E) bool) {
+// AllByIndex yields the objects that have a value at the moment when the
+// iteration begins, without a copy of them.
+func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
+	if _, err := s.indexFunc(name); err != nil {
+		return nil, err
+	}
+	return func(yield func(any) bool) {
+		var few [gatherMax]uint32
+		var n int
+		var many view[uint32]
 		s.mu.Lock()
 		s.clock.live.Add(1)
 		defer s.done()
-		elements := v.snapshot(&s.clock)
-		var few [gatherMax]uint32
-		n := 0
-		var many view[uint32]
-		if p := s.posting(name, value); p != nil {
+		d, p := s.posting(name, value)
+		rows := d.rows.snapshot(&s.clock)
+		if p != nil {
 			if n = copy(few[:], p.few); p.many != nil {
 				many = p.many.snapshot(&s.clock)
 			}
 		}
 		s.mu.Unlock()
 		for _, slot := range few[:n] {
-			if !yield(elements.at(slot)) {
+			if !yield(rows.look(slot).obj) {
 				return
 			}
 		}
 		for part := range many.leaves() {
 			for _, slot := range part {
-				if !yield(elements.at(slot)) {
+				if !yield(rows.look(slot).obj) {
 					return
 				}
 			}
 		}
-	}
+	}, nil
 }
 
-// posting is the posting of a value, or nil. The caller holds mu.
-func (s *SnapshotStore) posting(name, value string) *posting {
-	column, ok := s.schema.Load().columns[name]
-	if !ok {
-		return nil
+// posting is the posting of a value, or nil, in the contents now. The caller
+// holds mu.
+func (s *SnapshotStore) posting(name, value string) (*contents, *posting) {
+	d := s.data.Load()
+	x := d.indices[s.schema.Load().columns[name]]
+	if id, ok := x.ids[value]; ok {
+		return d, x.postings.at(id)
 	}
-	x := s.indices[column]
-	id, ok := x.ids[value]
-	if !ok {
-		return nil
-	}
-	return x.postings.at(id)
+	return d, nil
 }
 
 // ListIndexFuncValues returns the values that an index has.
 func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
-	s.mu.Lock()
-	column, ok := s.schema.Load().columns[name]
-	if !ok {
-		s.mu.Unlock()
+	if _, err := s.indexFunc(name); err != nil {
 		return []string{}
 	}
+	s.mu.Lock()
 	s.clock.live.Add(1)
 	defer s.done()
-	x := s.indices[column]
+	x := s.data.Load().indices[s.schema.Load().columns[name]]
 	n, postings := len(x.ids), x.postings.snapshot(&s.clock)
 	s.mu.Unlock()
 	vals := make([]string, 0, n)

@@ -22,27 +22,3 @@ func (m *spinMutex) Lock() {
 }
 
 func (m *spinMutex) Unlock() { m.mu.Unlock() }
-
-// A spinRWMutex is a reader/writer mutex of the same kind.
-type spinRWMutex struct{ mu sync.RWMutex }
-
-func (m *spinRWMutex) Lock() {
-	for range spins {
-		if m.mu.TryLock() {
-			return
-		}
-	}
-	m.mu.Lock()
-}
-
-func (m *spinRWMutex) RLock() {
-	for range spins {
-		if m.mu.TryRLock() {
-			return
-		}
-	}
-	m.mu.RLock()
-}
-
-func (m *spinRWMutex) Unlock()  { m.mu.Unlock() }
-func (m *spinRWMutex) RUnlock() { m.mu.RUnlock() }

@@ -3,13 +3,12 @@ package indexer
 import (
 	"iter"
 	"sync/atomic"
-	"unsafe"
 )
 
 // A vector grows in leaves of leafLen elements, under nodes of nodeLen leaves,
-// under one root: 8,192 elements for each pointer in the root.
+// under one root: 4,096 elements for each pointer in the root.
 const (
-	leafLen = 128
+	leafLen = 64
 	nodeLen = 64
 	spanLen = leafLen * nodeLen
 )
@@ -38,12 +37,11 @@ type clock struct {
 //
 // Stamps are kept beside the tree, as they are the writer's alone: a leaf or
 // node is private to the vector while its stamp is after the last snapshot, so
-// a leaf is exactly its elements (2 KB for objects) and copying a node is
+// a leaf is exactly its elements (2 KB of rows) and copying a node is
 // copying its pointers.
 //
-// The owner's lock guards all methods except load, which may run beside a write
-// of another element. So pointers in the tree are stored and loaded atomically,
-// elements are not.
+// The owner's lock guards all methods except peek, which may run beside a write.
+// So pointers in the tree are stored and loaded atomically.
 //
 // Invariant: the elements from n on are zero, so nothing is retained.
 type vector[E any] struct {
@@ -55,17 +53,25 @@ type vector[E any] struct {
 	leafDate []uint64 // when each leaf was made
 }
 
-// load is element i, which must not be written meanwhile.
-func (v *vector[E]) load(i uint32) E {
+// peek is element i, or nil if there is none any more, beside a write.
+func (v *vector[E]) peek(i uint32) *E {
 	r := *loadPointer(&v.root)
-	nd := loadPointer(&r[i/spanLen])
-	return loadPointer(&nd[i/leafLen%nodeLen])[i%leafLen]
+	if i/spanLen >= uint32(len(r)) {
+		return nil
+	}
+	l := loadPointer(&loadPointer(&r[i/spanLen])[i/leafLen%nodeLen])
+	if l == nil {
+		return nil
+	}
+	return &l[i%leafLen]
 }
 
-// at is load for the holder of the owner's lock.
-func (v *vector[E]) at(i uint32) E {
-	return (*v.root)[i/spanLen][i/leafLen%nodeLen][i%leafLen]
+// look is element i for reading.
+func (v *vector[E]) look(i uint32) *E {
+	return &(*v.root)[i/spanLen][i/leafLen%nodeLen][i%leafLen]
 }
+
+func (v *vector[E]) at(i uint32) E { return *v.look(i) }
 
 // own is element i for writing.
 func (v *vector[E]) own(i uint32, c *clock) *E {
@@ -106,7 +112,10 @@ func (v *vector[E]) setNode(k uint32, nd *node[E], c *clock) {
 }
 
 // push appends e.
-func (v *vector[E]) push(e E, c *clock) {
+func (v *vector[E]) push(e E, c *clock) { *v.grow(c) = e }
+
+// grow appends a zero element.
+func (v *vector[E]) grow(c *clock) *E {
 	i := uint32(v.n)
 	if l := i / leafLen; int(l) == len(v.leafDate) {
 		if k := l / nodeLen; int(k) == len(v.nodeDate) {
@@ -123,25 +132,32 @@ func (v *vector[E]) push(e E, c *clock) {
 		v.setLeaf(l, new(leaf[E]), c)
 	}
 	v.n++
-	*v.own(i, c) = e
+	return v.own(i, c)
 }
 
-// pop removes the last element. One leaf is kept in reserve until half the one
-// before it is empty too, so that a vector at a leaf's edge does not allocate
-// at every step.
+// pop removes the last element.
 func (v *vector[E]) pop(c *clock) {
-	v.n--
 	var zero E
-	*v.own(uint32(v.n), c) = zero
-	if last := len(v.leafDate) - 1; v.n <= last*leafLen-leafLen/2 {
-		v.setLeaf(uint32(last), nil, c)
-		v.leafDate = shorter(v.leafDate, last)
-		if k := last / nodeLen; last%nodeLen == 0 {
-			r := append(root[E](nil), (*v.root)[:k]...)
-			v.rootDate = c.now
-			storePointer(&v.root, &r)
-			v.nodeDate = shorter(v.nodeDate, k)
-		}
+	*v.own(uint32(v.n-1), c) = zero
+	v.cut(c)
+}
+
+// cut removes the last element, which is zero. One leaf is kept in reserve until
+// half the one before it is empty too, so that a vector at a leaf's edge does
+// not allocate at every step.
+func (v *vector[E]) cut(c *clock) {
+	v.n--
+	last := len(v.leafDate) - 1
+	if v.n > last*leafLen-leafLen/2 {
+		return
+	}
+	v.setLeaf(uint32(last), nil, c)
+	v.leafDate = shorter(v.leafDate, last)
+	if k := last / nodeLen; last%nodeLen == 0 {
+		r := append(root[E](nil), (*v.root)[:k]...)
+		v.rootDate = c.now
+		storePointer(&v.root, &r)
+		v.nodeDate = shorter(v.nodeDate, k)
 	}
 }
 
@@ -169,7 +185,7 @@ func (v *vector[E]) snapshot(c *clock) view[E] {
 	return view[E]{*v.root, v.n}
 }
 
-func (w view[E]) at(i uint32) E { return w.root[i/spanLen][i/leafLen%nodeLen][i%leafLen] }
+func (w view[E]) look(i uint32) *E { return &w.root[i/spanLen][i/leafLen%nodeLen][i%leafLen] }
 
 // leaves yields the elements, up to leafLen at a time.
 func (w view[E]) leaves() iter.Seq[[]E] {
@@ -180,21 +196,4 @@ func (w view[E]) leaves() iter.Seq[[]E] {
 			}
 		}
 	}
-}
-
-// list is the elements in a slice of their own.
-func (w view[E]) list() []E {
-	out := make([]E, 0, w.n)
-	for part := range w.leaves() {
-		out = append(out, part...)
-	}
-	return out
-}
-
-func loadPointer[T any](p **T) *T {
-	return (*T)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(p))))
-}
-
-func storePointer[T any](p **T, t *T) {
-	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
 }

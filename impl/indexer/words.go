@@ -1,0 +1,65 @@
+package indexer
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Get reads keys and objects while a write may be changing them, and looks at
+// the stripe's sequence number afterwards to know whether it read one moment.
+// So both sides access the two words of a string or an interface atomically, one
+// by one, and Get puts them together only when it knows that they belong
+// together. (sync/atomic's Value reads interfaces in the same way.)
+
+// anyWords is the memory of an interface without methods.
+type anyWords struct{ typ, data unsafe.Pointer }
+
+// stringWords is the memory of a string.
+type stringWords struct {
+	data unsafe.Pointer
+	len  uintptr
+}
+
+func loadAny(p *any) anyWords {
+	w := (*anyWords)(unsafe.Pointer(p))
+	return anyWords{atomic.LoadPointer(&w.typ), atomic.LoadPointer(&w.data)}
+}
+
+// value is the interface, once the words are known to belong together.
+func (w anyWords) value() any { return *(*any)(unsafe.Pointer(&w)) }
+
+// sameType is whether obj can replace *p by one word, so that whoever reads both
+// words gets one object or the other.
+func sameType(p *any, obj any) bool {
+	return (*anyWords)(unsafe.Pointer(p)).typ == (*anyWords)(unsafe.Pointer(&obj)).typ
+}
+
+func storeAny(p *any, obj any) {
+	to, from := (*anyWords)(unsafe.Pointer(p)), (*anyWords)(unsafe.Pointer(&obj))
+	if to.typ != from.typ {
+		atomic.StorePointer(&to.typ, from.typ)
+	}
+	atomic.StorePointer(&to.data, from.data)
+}
+
+func loadString(p *string) stringWords {
+	w := (*stringWords)(unsafe.Pointer(p))
+	return stringWords{atomic.LoadPointer(&w.data), atomic.LoadUintptr(&w.len)}
+}
+
+// value is the string, once the words are known to belong together.
+func (w stringWords) value() string { return unsafe.String((*byte)(w.data), int(w.len)) }
+
+func storeString(p *string, s string) {
+	to, from := (*stringWords)(unsafe.Pointer(p)), (*stringWords)(unsafe.Pointer(&s))
+	atomic.StorePointer(&to.data, from.data)
+	atomic.StoreUintptr(&to.len, from.len)
+}
+
+func loadPointer[T any](p **T) *T {
+	return (*T)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(p))))
+}
+
+func storePointer[T any](p **T, t *T) {
+	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
+}
