@@ -101,7 +101,8 @@ func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 	// The tag takes the hash bits that the slot number leaves free, so an
 	// unequal key is rarely looked at (a cache miss in a large table).
 	want, low := uint32(hash)&^t.slotMask, t.slotMask
-	for g := t.home(hash); ; {
+	home := t.home(hash)
+	for g := home; ; {
 		group := &t.groups[g]
 		for _, ref := range group[:groupLen] {
 			if ref == 0 {
@@ -119,6 +120,9 @@ func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 		}
 		if g++; g == uint32(len(t.groups)) {
 			g = 0
+		}
+		if g == home { // references passed over every group at some time
+			return 0, false
 		}
 	}
 }

@@ -144,6 +144,33 @@ func TestTableMatchesMap(t *testing.T) {
 	}
 }
 
+// In an index of few groups references may have passed over every group; the
+// search for a key that is not there must end all the same.
+func TestSearchEndsWhenEveryGroupOverflowed(t *testing.T) {
+	table := New[int, int]()
+	home := uint64(0)
+	table.hash = func(k int) uint64 { return home<<63 | uint64(k) }
+	slots := map[int]uint32{}
+	insert := func(from, to int) {
+		for k := from; k < to; k++ {
+			slots[k] = table.Insert(table.Hash(k), k)
+		}
+	}
+	insert(0, 16) // two groups; one passes from the first group into the second
+	require.Len(t, table.groups, 2)
+	for k := range 8 {
+		table.Remove(table.hashOf(k), slots[k])
+	}
+	home = 1
+	insert(16, 31) // and one from the second into the first
+	require.NotZero(t, table.groups[0][groupLen])
+	require.NotZero(t, table.groups[1][groupLen])
+	for _, home = range []uint64{0, 1} {
+		_, ok := table.Find(table.hashOf(99), 99)
+		require.False(t, ok)
+	}
+}
+
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("0123456789\x80\x81\x82"), uint8(1))
 	f.Fuzz(func(t *testing.T, ops []byte, spread uint8) {
