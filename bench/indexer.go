@@ -252,7 +252,7 @@ func byIndex(b *testing.B, v indexerVariant, n int) {
 
 // writeWindow holds enough of the scheduler's time slices, 10 ms each, that the
 // writer and ten listers on two cores all had theirs.
-const writeWindow = 250 * time.Millisecond
+const writeWindow = 200 * time.Millisecond
 
 // writeBesideListers measures how long one Update takes while listers run.
 func writeBesideListers(b *testing.B, v indexerVariant, n, listers int) {

@@ -49,7 +49,7 @@ type defaults struct {
 // ones: a slow phase of the machine covers a whole round and cancels in its
 // ratios.
 var profiles = map[string]defaults{
-	Quick: {85 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, minSamples, 40},
+	Quick: {100 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, minSamples, 40},
 	Full:  {30 * time.Minute, 100 * time.Millisecond, 60 * time.Second, 0.02, 10, 200},
 }
 

@@ -50,7 +50,7 @@ report.html.`,
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
 	f.StringVar(&o.Workload, "workload", "", "preset or file that the pipeline runs (see benchrun list workloads)")
 	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs: kubectl's watch output or JSON lines, gzipped or not")
-	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 85s quick, 30m full)")
+	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 1m40s quick, 30m full)")
 	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5% quick, 2% full)")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of keys, events and schedule (default random, printed)")
 	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each variant and case (default as many as the precision takes)")
