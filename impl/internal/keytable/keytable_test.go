@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -87,11 +88,8 @@ func (m model) insert(t require.TestingT, key int) {
 		return
 	}
 	slot = m.table.Insert(h, key)
-	for k, s := range m.slots {
-		require.NotEqual(t, s, slot, "slot of %d is given to %d", k, key)
-	}
-	require.Zero(t, *m.table.At(slot))
-	*m.table.At(slot) = key * 10
+	require.Zero(t, *m.table.At(slot), "the value of a new slot, which nobody else has")
+	*m.table.At(slot) = key*10 + 1
 	m.slots[key] = slot
 }
 
@@ -112,7 +110,7 @@ func (m model) check(t require.TestingT) {
 	seen := map[int]uint32{}
 	for slot, v := range m.table.All() {
 		key := m.table.Key(slot)
-		require.Equal(t, key*10, *v)
+		require.Equal(t, key*10+1, *v)
 		seen[key] = slot
 	}
 	require.Equal(t, m.slots, seen)
@@ -141,6 +139,36 @@ func TestTableMatchesMap(t *testing.T) {
 				m.check(t)
 			})
 		})
+	}
+}
+
+// Long histories around the sizes at which the index grows, overflows and is
+// left for the small table.
+func TestLongHistoriesMatchMap(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	for round := range 60 {
+		m := model{New[int, int](), map[int]uint32{}}
+		keys := []int{6, 13, 26, 30, 120, 1000}[round%6]
+		if round%2 == 1 { // crowd the ends of the hash space
+			m.table.hash = func(k int) uint64 { return uint64(k%3) << 62 }
+		}
+		for range 4 {
+			fill := 1 + rnd.IntN(9)
+			for range 500 {
+				if key := rnd.IntN(keys); rnd.IntN(10) < fill {
+					m.insert(t, key)
+				} else {
+					m.remove(t, key)
+				}
+			}
+			m.check(t)
+		}
 	}
 }
 
