@@ -3,6 +3,7 @@ package impl
 import (
 	"github.com/informerbench/informerbench/impl/fifo"
 	"github.com/informerbench/informerbench/impl/indexer"
+	"github.com/informerbench/informerbench/impl/informer"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
@@ -117,7 +118,15 @@ func Indexers() []Variant[NewIndexer] {
 
 // Informers lists the informers.
 func Informers() []Variant[NewInformer] {
+	plain := informer.Options{
+		NewFIFO:    func(c fifo.Config) cache.Queue { return fifo.NewSliceInOrder(c) },
+		NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return indexer.NewLocked(k, i) },
+	}
 	return []Variant[NewInformer]{
+		{Name: "plain", New: plain.New,
+			Summary: "Reflector, the slice FIFO, the locked indexer and one goroutine a handler"},
+		{Name: "snapshot", New: informer.New,
+			Summary: "Reflector, the ring FIFO, the snapshot indexer and one goroutine a handler: readers hold up nobody"},
 		{Name: "client-go", Peer: true, New: cache.NewSharedIndexInformerWithOptions,
 			Summary: "Reflector, in-order FIFO, indexer and two goroutines a handler"},
 	}

@@ -31,6 +31,7 @@ func Tests() []testing.InternalTest {
 		each("delta-fifo", impl.DeltaFIFOs(), impltest.TestDeltaFIFO),
 		each("in-order-fifo", impl.InOrderFIFOs(), impltest.TestInOrderFIFO),
 		each("indexer", impl.Indexers(), impltest.TestIndexer),
+		each("informer", impl.Informers(), impltest.TestInformer),
 	)
 }
 

@@ -1,0 +1,12 @@
+package impltest
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/impl/informer"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestUpstreamInformer(t *testing.T) { TestInformer(t, cache.NewSharedIndexInformerWithOptions) }
+
+func TestOurInformer(t *testing.T) { TestInformer(t, informer.New) }

@@ -1,0 +1,2 @@
+// Package informer has a cache.SharedIndexInformer.
+package informer
