@@ -46,7 +46,6 @@ func indexClauses() []clause[newIndexer] {
 		run: func(t *trial, new newIndexer) {
 			x := indexerOf(new)
 			groups := []string{"p", "q", "r", "s"}
-			wanted := map[string]map[string]bool{} // group → labels
 			rnd := t.Rand()
 			current := map[string][]string{}
 			for version := range 400 {
@@ -57,7 +56,7 @@ func indexClauses() []clause[newIndexer] {
 				}
 				require.NoError(t, x.Update(member(name, version, mine...)))
 				current[name] = mine
-				wanted = map[string]map[string]bool{}
+				wanted := map[string]map[string]bool{} // group → keys
 				for n, gs := range current {
 					for _, g := range gs {
 						if wanted[g] == nil {
