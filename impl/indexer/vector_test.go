@@ -1,0 +1,105 @@
+package indexer
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// contentsOf is what a view shows.
+func contentsOf(w view[int]) []int {
+	out := []int{}
+	for part := range w.leaves() {
+		out = append(out, part...)
+	}
+	return out
+}
+
+// TestVectorSnapshots makes random writes and compares each live snapshot with a
+// copy that was made when it was taken.
+func TestVectorSnapshots(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	type taken struct {
+		view view[int]
+		want []int
+	}
+	var (
+		c     clock
+		v     vector[int]
+		model = []int{}
+		live  []taken
+	)
+	for step := range 60_000 {
+		c.now++
+		c.quiet = c.live.Load() == 0
+		growing := step/15_000%2 == 0 // to 5,000 elements and back, past a node's edge
+		switch op := rnd.IntN(10); {
+		case op < 2 && len(model) > 0:
+			i := rnd.IntN(len(model))
+			model[i] = step
+			v.set(uint32(i), step, &c)
+		case op < 4 == growing && len(model) > 0:
+			model = model[:len(model)-1]
+			v.pop(&c)
+		default:
+			model = append(model, step)
+			v.push(step, &c)
+		}
+		if rnd.IntN(200) == 0 {
+			c.live.Add(1)
+			live = append(live, taken{v.snapshot(&c), slices.Clone(model)})
+		}
+		if len(live) > 3 || len(live) > 0 && rnd.IntN(100) == 0 {
+			i := rnd.IntN(len(live))
+			require.Equal(t, live[i].want, contentsOf(live[i].view), "snapshot at step %d, seed %d", step, seed)
+			live = slices.Delete(live, i, i+1)
+			c.live.Add(-1)
+		}
+	}
+	require.Equal(t, model, contentsOf(v.snapshot(&c)), "seed %d", seed)
+	for len(model) > 0 {
+		model = model[1:]
+		v.pop(&c)
+	}
+	require.Len(t, v.leafDate, 1, "leaves of an empty vector")
+}
+
+func TestSlotTable(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	table := newSlotTable(minEntries)
+	model := map[uint32]uint64{} // slot → hash
+	find := func(h uint64, slot uint32) bool {
+		for i := uint32(h); ; {
+			got, after, ok := table.next(h, i)
+			if !ok || got == slot {
+				return ok
+			}
+			i = after
+		}
+	}
+	for step := range uint32(20_000) {
+		if rnd.IntN(10) < 6 == (step < 10_000) || len(model) == 0 {
+			h := uint64(rnd.IntN(3000)) * 0x9e3779b1 // some hashes are equal
+			model[step] = h
+			table = table.with(h, step)
+		} else {
+			for slot, h := range model { // any
+				delete(model, slot)
+				table = table.without(h, slot)
+				require.False(t, find(h, slot), "removed entry, seed %d", seed)
+				break
+			}
+		}
+		require.Equal(t, len(model), table.used, "seed %d", seed)
+		if step%500 == 0 {
+			for slot, h := range model {
+				require.True(t, find(h, slot), "entry of slot %d, seed %d", slot, seed)
+			}
+		}
+	}
+	require.LessOrEqual(t, len(table.entries), max(8*2*len(model), 4*minEntries), "entries for %d keys", len(model))
+}
