@@ -17,11 +17,16 @@ type ringQueue[T comparable] struct {
 	gate
 	queue   workqueue.Queue[T]
 	entries map[T]ringEntry
+	times   map[T]ringTimes // of the entries, with metrics
 }
 
-type ringEntry struct {
-	dirty, processing bool
-	added, started    time.Duration // valid while dirty, while processing
+type ringEntry struct{ dirty, processing bool }
+
+// ringTimes are valid while dirty and while processing, which is repeated here
+// because a key that differs from itself can't be looked up.
+type ringTimes struct {
+	added, started time.Duration
+	processing     bool
 }
 
 // NewRing makes a queue with one map entry a key. Its storage is config.Queue
@@ -30,7 +35,7 @@ func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Typed
 	if q := upstream(config); q != nil {
 		return q
 	}
-	q := &ringQueue[T]{queue: config.Queue, entries: map[T]ringEntry{}}
+	q := &ringQueue[T]{queue: config.Queue, entries: map[T]ringEntry{}, times: map[T]ringTimes{}}
 	if q.queue == nil {
 		q.queue = NewRingStorage[T]()
 	}
@@ -55,7 +60,9 @@ func (q *ringQueue[T]) Add(item T) {
 		return
 	}
 	if q.meter != nil {
-		e.added = q.meter.Add()
+		times := q.times[item]
+		times.added = q.meter.Add()
+		q.times[item] = times
 	}
 	e.dirty = true
 	q.entries[item] = e
@@ -80,14 +87,12 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 		q.Sleep()
 	}
 	item = q.queue.Pop()
-	e := q.entries[item] // not found if item differs from itself
-	known := e.dirty
-	e.dirty, e.processing = false, true
-	q.entries[item] = e
+	q.entries[item] = ringEntry{processing: true}
 	q.Handed()
 	if q.meter != nil {
-		e.started = q.meter.Get(e.added, known)
-		q.entries[item] = e
+		times, known := q.times[item] // not found if item differs from itself
+		times.started, times.processing = q.meter.Get(times.added, known), true
+		q.times[item] = times
 	}
 	return item, false
 }
@@ -100,11 +105,15 @@ func (q *ringQueue[T]) Done(item T) {
 		return // spurious-done
 	}
 	if q.meter != nil {
-		q.meter.Done(e.started)
+		times := q.times[item]
+		q.meter.Done(times.started)
+		times.processing = false
+		q.times[item] = times
 	}
 	q.Finished()
 	if !e.dirty {
 		delete(q.entries, item)
+		delete(q.times, item)
 		return
 	}
 	e.processing = false
@@ -119,8 +128,8 @@ func (q *ringQueue[T]) update() {
 		return
 	}
 	q.meter.Unfinished(func(yield func(time.Duration) bool) {
-		for _, e := range q.entries {
-			if e.processing && !yield(e.started) {
+		for _, times := range q.times {
+			if times.processing && !yield(times.started) {
 				return
 			}
 		}
