@@ -27,94 +27,94 @@ func (s *informer) process(obj any, initial bool) error {
 	return nil
 }
 
-// processBatch applies deltas of distinct keys in one transaction, if the store
-// takes transactions. Readers see all or none of them.
+// processBatch applies deltas of distinct keys in one transaction: readers see all
+// or none of them.
 func (s *informer) processBatch(deltas []cache.Delta, initial bool) error {
-	store, ok := s.indexer.(cache.TransactionStore)
 	defer s.metrics.processed(s.indexer)()
 	s.moment.Lock()
 	defer s.moment.Unlock()
 	b := newBatch()
-	defer func() { s.fanout.publish(b) }()
-	if !ok {
-		var errs []error
-		for i := range deltas {
-			errs = append(errs, s.apply(&deltas[i], initial, b))
-		}
-		return errors.Join(errs...)
-	}
-	notifications, err := s.transact(store, deltas, initial, b.notifications)
-	b.notifications = notifications
-	return err
+	defer s.fanout.publish(b)
+	return s.transact(deltas, initial, b)
 }
 
-// transact applies deltas in one transaction and appends what is to be told.
-func (s *informer) transact(store cache.TransactionStore, deltas []cache.Delta, initial bool, out []notification) ([]notification, error) {
+// transact applies deltas in one transaction, but for those without a key, and
+// adds to b what is to be told. A key is made once.
+func (s *informer) transact(deltas []cache.Delta, initial bool, b *batch) error {
+	var errs []error
 	s.txns = s.txns[:0]
 	defer func() { clear(s.txns) }()
 	for i := range deltas {
 		obj := deltas[i].Object
-		txn := cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj}
-		switch deltas[i].Type {
-		case cache.Sync, cache.Replaced, cache.Added, cache.Updated:
-			old, exists, err := s.indexer.Get(obj)
-			if exists && err == nil {
-				out = append(out, updateOf(old, obj))
-			} else {
-				txn.Type = cache.TransactionTypeAdd
-				out = append(out, addOf(obj, initial))
-			}
-		case cache.Deleted:
-			txn.Type = cache.TransactionTypeDelete
-			out = append(out, notification{kind: deleted, old: obj})
-		default:
-			return nil, fmt.Errorf("a delta of type %s is in a batch, expected it alone", deltas[i].Type)
+		key, err := keyFunc(obj)
+		if err != nil {
+			errs = append(errs, cache.KeyError{Obj: obj, Err: err})
+			continue
 		}
-		s.txns = append(s.txns, txn)
-	}
-	if err := store.Transaction(s.txns...); err != nil {
-		done := out[:0]
-		for _, i := range err.SuccessfulIndices {
-			done = append(done, out[i])
+		kind := cache.TransactionTypeUpdate
+		if deltas[i].Type == cache.Deleted {
+			kind = cache.TransactionTypeDelete
+			b.add(notification{kind: deleted, old: obj})
+		} else if old, exists := s.store.Get(key); exists {
+			b.add(notification{kind: updated, old: old, new: obj})
+		} else {
+			kind = cache.TransactionTypeAdd
+			b.add(addOf(obj, initial))
 		}
-		clear(out[len(done):])
-		return s.tracked(done), fmt.Errorf("not all of a batch was stored: %w", err)
+		s.txns = append(s.txns, cache.ThreadSafeStoreTransaction{
+			Transaction: cache.Transaction{Type: kind, Object: obj}, Key: key,
+		})
 	}
-	return s.tracked(out), nil
+	stored := false
+	defer func() {
+		if !stored { // an index function panics
+			b.notifications = b.notifications[:0]
+		}
+	}()
+	s.store.Transaction(s.txns...)
+	stored = true
+	// In a loop of its own, the cache misses of one object's old version do not
+	// wait for those of the one before.
+	for i := range b.notifications {
+		if n := &b.notifications[i]; n.kind == updated && sameVersion(n.old, n.new) {
+			n.kind = resynced
+		}
+	}
+	s.track(b.notifications)
+	return errors.Join(errs...)
 }
 
-// tracked hands stored objects to the mutation detector.
-func (s *informer) tracked(notifications []notification) []notification {
+// track hands stored objects to the mutation detector.
+func (s *informer) track(notifications []notification) {
 	for i := range notifications {
 		if n := &notifications[i]; n.kind != deleted {
 			s.mutations.AddObject(n.new)
 		}
 	}
-	return notifications
 }
 
 // apply stores one delta and adds to b what is to be told.
 func (s *informer) apply(d *cache.Delta, initial bool, b *batch) error {
 	from := len(b.notifications)
-	defer func() { s.tracked(b.notifications[from:]) }()
+	defer func() { s.track(b.notifications[from:]) }()
 	switch d.Type {
-	case cache.Sync, cache.Replaced, cache.Added, cache.Updated:
-		if old, exists, err := s.indexer.Get(d.Object); exists && err == nil {
-			if err := s.indexer.Update(d.Object); err != nil {
-				return err
-			}
-			b.add(updateOf(old, d.Object))
+	case cache.Sync, cache.Replaced, cache.Added, cache.Updated, cache.Deleted:
+		key, err := keyFunc(d.Object)
+		if err != nil {
+			return cache.KeyError{Obj: d.Object, Err: err}
+		}
+		if d.Type == cache.Deleted {
+			s.store.DeleteWithObject(key, d.Object)
+			b.add(notification{kind: deleted, old: d.Object})
 			return nil
 		}
-		if err := s.indexer.Add(d.Object); err != nil {
-			return err
+		old, exists := s.store.Get(key)
+		s.store.Update(key, d.Object)
+		if exists {
+			b.add(updateOf(old, d.Object))
+		} else {
+			b.add(addOf(d.Object, initial))
 		}
-		b.add(addOf(d.Object, initial))
-	case cache.Deleted:
-		if err := s.indexer.Delete(d.Object); err != nil {
-			return err
-		}
-		b.add(notification{kind: deleted, old: d.Object})
 	case cache.ReplacedAll:
 		info, ok := d.Object.(cache.ReplacedAllInfo)
 		if !ok {
@@ -143,7 +143,7 @@ func (s *informer) replaceAll(info cache.ReplacedAllInfo, initial bool, b *batch
 	listed := make(map[string]struct{}, min(len(known), 1)*len(info.Objects))
 	came = make([]notification, 0, len(info.Objects))
 	for _, obj := range info.Objects {
-		key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+		key, err := keyFunc(obj)
 		if err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
@@ -152,7 +152,7 @@ func (s *informer) replaceAll(info cache.ReplacedAllInfo, initial bool, b *batch
 			continue
 		}
 		listed[key] = struct{}{}
-		if old, exists, err := s.indexer.GetByKey(key); exists && err == nil {
+		if old, exists := s.store.Get(key); exists {
 			came = append(came, updateOf(old, obj))
 		} else {
 			came = append(came, addOf(obj, initial))
@@ -160,7 +160,7 @@ func (s *informer) replaceAll(info cache.ReplacedAllInfo, initial bool, b *batch
 	}
 	for _, key := range known {
 		if _, still := listed[key]; !still {
-			old, _, _ := s.indexer.GetByKey(key) // the key is one of the store's
+			old, _ := s.store.Get(key)
 			gone = append(gone, notification{kind: deleted, old: cache.DeletedFinalStateUnknown{Key: key, Obj: old}})
 		}
 	}
@@ -183,10 +183,17 @@ func addOf(obj any, initial bool) notification {
 // handlers that asked for one.
 func updateOf(old, new any) notification {
 	n := notification{kind: updated, old: old, new: new}
-	if a, err := meta.Accessor(new); err == nil {
-		if b, err := meta.Accessor(old); err == nil && a.GetResourceVersion() == b.GetResourceVersion() {
-			n.kind = resynced
-		}
+	if sameVersion(old, new) {
+		n.kind = resynced
 	}
 	return n
+}
+
+func sameVersion(old, new any) bool {
+	a, err := meta.Accessor(old)
+	if err != nil {
+		return false
+	}
+	b, err := meta.Accessor(new)
+	return err == nil && a.GetResourceVersion() == b.GetResourceVersion()
 }

@@ -40,24 +40,30 @@ type informer struct {
 	// moment is held while deltas are applied and published, and while a late
 	// handler is given what is stored: it misses nothing and gets nothing twice.
 	moment sync.Mutex
-	txns   []cache.Transaction // scratch space of a batch, guarded by moment
+	store  keyedStore                         // of the indexer
+	txns   []cache.ThreadSafeStoreTransaction // scratch space of a batch, guarded by moment
 }
 
 var _ cache.SharedIndexInformer = (*informer)(nil)
 
 func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) *informer {
+	indexer := parts.NewIndexer(keyFunc, options.Indexers)
 	return &informer{
+		store:       storeOf(indexer),
 		parts:       parts,
 		lw:          lw,
 		example:     example,
 		options:     options,
-		indexer:     parts.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, options.Indexers),
+		indexer:     indexer,
 		mutations:   cache.NewCacheMutationDetector(fmt.Sprintf("%T", example)),
 		metrics:     newMetrics(options.Identifier, options.InformerMetricsProvider),
 		synced:      make(chan struct{}),
 		resyncCheck: options.ResyncPeriod,
 	}
 }
+
+// keyFunc names objects and tombstones.
+var keyFunc cache.KeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 
 var errStarted = errors.New("informer has already started")
 
