@@ -29,10 +29,10 @@ func informerCases(seed uint64) []Case {
 	var questions []informerQuestion
 	for _, n := range []int{10_000, 40_000} {
 		questions = append(questions, informerQuestion{
-			name: "op=event/readers=0/n=" + human(n), unit: wallTime, quick: n == 10_000,
+			name: "op=event/readers=0/n=" + human(n), unit: cpuTime, quick: n == 10_000,
 			summary: "a pod changes, nobody reads the cache",
 			run: func(b *testing.B, v informerVariant) {
-				event(b, v, n, &readers{window: 200 * time.Millisecond}, seed)
+				event(b, v, n, &readers{window: 100 * time.Millisecond}, seed)
 			},
 		})
 		for _, count := range []int{10, 40} {
@@ -53,7 +53,7 @@ func informerCases(seed uint64) []Case {
 	}
 	for _, handlers := range []int{1, 10, 100} {
 		questions = append(questions, informerQuestion{
-			name: fmt.Sprintf("op=fan-out/handlers=%d/n=10k", handlers), unit: wallTime,
+			name: fmt.Sprintf("op=fan-out/handlers=%d/n=10k", handlers), unit: cpuTime,
 			summary: "bursts of a thousand events reach every handler",
 			run:     func(b *testing.B, v informerVariant) { fanOut(b, v, 10_000, handlers, seed) },
 		})

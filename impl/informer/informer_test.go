@@ -33,7 +33,7 @@ func TestParts(t *testing.T) {
 		"delta-fifo-sharded": {informer.Options{
 			NewFIFO:    func(c fifo.Config) cache.Queue { return fifo.NewRingDeltaFIFO(c) },
 			NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return indexer.NewSharded(k, i) },
-		}, []string{"in-order", "as-received", "bookmark"}}, // keys in the order of their first change
+		}, []string{"in-order", "as-received", "bookmark", "differential"}}, // keys in the order of their first change
 		"not-atomic-client-go": {informer.Options{
 			NewFIFO:    func(c fifo.Config) cache.Queue { c.Atomic = false; return fifo.NewRingInOrder(c) },
 			NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
@@ -50,10 +50,10 @@ func TestParts(t *testing.T) {
 
 func listOf(pods ...corev1.Pod) *cache.ListWatch {
 	return &cache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: pods}, nil
 		},
-		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) {
+		WatchFuncWithContext: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				return nil, errors.New("no streaming")
 			}
@@ -90,7 +90,10 @@ func TestFactoryUnsynced(t *testing.T) {
 		var f informer.Factory
 		stuck := make(chan struct{})
 		lw := listOf()
-		lw.ListFunc = func(metav1.ListOptions) (runtime.Object, error) { <-stuck; return nil, errors.New("no list") }
+		lw.ListWithContextFunc = func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			<-stuck
+			return nil, errors.New("no list")
+		}
 		f.For(&corev1.Pod{}, lw, cache.SharedIndexInformerOptions{})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
