@@ -6,7 +6,8 @@
 // folder and one line in its list here: the conformance suite, the benchmarks,
 // the command and the reports find it there.
 //
-//	impl/queue      work queues, storages for upstream's queue, priority queues
+//	impl/queue      work queues, storages for upstream's queue
+//	impl/priority   priority queues
 //	impl/delay      delaying queues
 //	impl/ratelimit  rate limiters and rate limiting queues
 //	impl/fifo       FIFO, DeltaFIFO, in-order FIFO

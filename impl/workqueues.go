@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/informerbench/informerbench/impl/delay"
+	"github.com/informerbench/informerbench/impl/priority"
 	"github.com/informerbench/informerbench/impl/queue"
 	"github.com/informerbench/informerbench/impl/ratelimit"
 )
@@ -155,7 +156,7 @@ func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name strin
 // PriorityQueues lists the priority queues.
 func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
 	return []Variant[NewPriorityQueue[T]]{
-		{Name: "levels", New: queue.NewPriority[T],
+		{Name: "levels", New: priority.New[T],
 			Relaxes: []string{"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued"},
 			Summary: "one lock, one table entry a key, a list a priority and a heap of ready times"},
 		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],

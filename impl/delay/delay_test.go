@@ -5,13 +5,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
-
-	"github.com/informerbench/informerbench/impl/internal/alarm"
 )
 
 type newQueue = func(workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string]

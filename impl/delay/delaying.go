@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
+	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/informerbench/informerbench/impl/internal/alarm"
-	"github.com/informerbench/informerbench/impl/queue"
 )
 
 // batch is how many due items are taken under one lock.
@@ -58,10 +58,6 @@ type delaying[T comparable] struct {
 }
 
 // newDelaying makes the queue and starts its alarm.
-//
-// A name without a provider means the provider of workqueue.SetProvider, which
-// client-go alone can read: where one is set, the inner queue is client-go's own
-// and the delaying queue must be too.
 func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], waiting schedule[T]) workqueue.TypedDelayingInterface[T] {
 	logger := klog.Background()
 	if config.Logger != nil {
@@ -70,6 +66,11 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
+	provider, ok := globalmetrics.Provider(config.Name, config.MetricsProvider)
+	if !ok { // client-go alone can report to the program's provider
+		return workqueue.NewTypedDelayingQueueWithConfig(config)
+	}
+	config.MetricsProvider = provider
 	foreign := config.Queue != nil
 	if !foreign {
 		config.Queue = queue.NewCompact(workqueue.TypedQueueConfig[T]{
@@ -77,9 +78,6 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 			MetricsProvider: config.MetricsProvider,
 			Clock:           config.Clock,
 		})
-		if _, reports := config.Queue.(*workqueue.Typed[T]); reports {
-			return workqueue.NewTypedDelayingQueueWithConfig(config)
-		}
 	}
 	q := &delaying[T]{
 		TypedInterface: config.Queue,

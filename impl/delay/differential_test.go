@@ -7,11 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
-
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 )
 
 func heap4For() *heap4[string] {

@@ -15,9 +15,7 @@
 // moved under one lock. NewHeap is the plain reference that the others are
 // checked against.
 //
-// Metrics: the retries metric counts AddAfter calls as upstream does. It needs
-// a name and a MetricsProvider in the configuration. The provider set by
-// workqueue.SetProvider is private to client-go: with a name alone, and such a
-// provider set, the constructors return client-go's own queue, so that no metric
-// goes missing.
+// Metrics: the retries metric counts AddAfter calls as upstream does, of a queue
+// that has a name, for the MetricsProvider of its configuration or else the one
+// set by workqueue.SetProvider.
 package delay

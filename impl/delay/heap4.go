@@ -3,10 +3,9 @@ package delay
 import (
 	"math"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
 	"github.com/informerbench/informerbench/impl/internal/keytable"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ schedule[string] = (*heap4[string])(nil)

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/internal/keytable"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ schedule[string] = (*wheel[string])(nil)

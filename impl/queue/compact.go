@@ -1,6 +1,9 @@
 package queue
 
-import "k8s.io/client-go/util/workqueue"
+import (
+	"github.com/informerbench/informerbench/impl/internal/gate"
+	"k8s.io/client-go/util/workqueue"
+)
 
 var _ workqueue.TypedInterface[string] = (*compactQueue[string])(nil)
 
@@ -9,14 +12,14 @@ var _ workqueue.TypedInterface[string] = (*compactQueue[string])(nil)
 //
 // Invariant: those of core and workers.Workers.
 type compactQueue[T comparable] struct {
-	gate
+	gate.Gate
 	core[T, plain]
 }
 
 // NewCompact makes the compact queue. A storage in config.Queue takes the place
 // of the table's own order, so such a queue is the one that NewRing makes.
 func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(config); q != nil {
+	if q := upstream(&config); q != nil {
 		return q
 	}
 	if config.Queue != nil {
@@ -26,7 +29,7 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 		return newTimed[T](m)
 	}
 	q := &compactQueue[T]{core: newCore[T, plain]()}
-	q.gate.init(nil, nil)
+	q.Gate.Init(nil, nil)
 	return q
 }
 
@@ -34,12 +37,12 @@ func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	slot, found := q.table.Find(hash, item)
-	if q.shuttingDown || found && *q.word(slot)&dirty != 0 {
+	if q.Closed || found && *q.word(slot)&dirty != 0 {
 		q.Unlock()
 		return
 	}
 	q.mark(hash, item, slot, found)
-	q.leave(q.length)
+	q.Leave(q.length)
 }
 
 func (q *compactQueue[T]) Len() int {
@@ -51,7 +54,7 @@ func (q *compactQueue[T]) Len() int {
 func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	for q.length == 0 {
-		if q.shuttingDown {
+		if q.Closed {
 			q.Unlock()
 			return item, true
 		}
@@ -60,7 +63,7 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 	item = q.table.Key(q.head)
 	q.pop()
 	q.Handed()
-	q.leave(q.length)
+	q.Leave(q.length)
 	return item, false
 }
 
@@ -74,5 +77,5 @@ func (q *compactQueue[T]) Done(item T) {
 	}
 	q.Finished()
 	q.finish(hash, slot)
-	q.leave(q.length)
+	q.Leave(q.length)
 }

@@ -17,8 +17,3 @@ func TestSharded(t *testing.T) {
 
 func TestSliceStorage(t *testing.T) { impltest.TestStorage(t, queue.NewSliceStorage[string]) }
 func TestRingStorage(t *testing.T)  { impltest.TestStorage(t, queue.NewRingStorage[string]) }
-
-func TestPriority(t *testing.T) {
-	impltest.TestPriorityQueue(t, queue.NewPriority[string],
-		"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued")
-}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
 	testclock "k8s.io/utils/clock/testing"
@@ -16,7 +17,7 @@ type subject struct {
 	workqueue.TypedInterface[float64]
 	name    string
 	clock   *testclock.FakeClock
-	metrics *recorder
+	metrics *recorder.Recorder
 }
 
 func subjects(measured bool) []subject {
@@ -27,7 +28,7 @@ func subjects(measured bool) []subject {
 		},
 		"slice": NewSlice[float64], "ring": NewRing[float64], "compact": NewCompact[float64],
 	} {
-		s := subject{name: name, clock: testclock.NewFakeClock(time.Unix(1e9, 0)), metrics: newRecorder()}
+		s := subject{name: name, clock: testclock.NewFakeClock(time.Unix(1e9, 0)), metrics: recorder.New()}
 		config := workqueue.TypedQueueConfig[float64]{Clock: s.clock}
 		if measured {
 			config.Name, config.MetricsProvider = "fuzz", s.metrics

@@ -1,36 +1,29 @@
 package queue
 
 import (
-	"time"
-
+	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
+	"github.com/informerbench/informerbench/impl/internal/meter"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 )
 
-// upstream returns client-go's own queue if that is the only one which can
-// serve config: a queue with a name and without a provider reports to the
-// provider of workqueue.SetProvider, which only client-go can read. Otherwise
-// it returns nil.
-func upstream[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if config.Name == "" || config.MetricsProvider != nil {
-		return nil
+// upstream puts the program's metrics provider into a config that has a name and
+// none of its own. It returns client-go's own queue if that is the only one which
+// can report to it, else nil.
+func upstream[T comparable](config *workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
+	provider, ok := globalmetrics.Provider(config.Name, config.MetricsProvider)
+	if !ok {
+		return workqueue.NewTypedWithConfig(*config)
 	}
-	// client-go starts a ticker if and only if a provider is set; its ShutDown
-	// waits for the goroutine that does it.
-	probe := &tickerProbe{}
-	workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: config.Name, Clock: probe}).ShutDown()
-	if !probe.ticked {
-		return nil
-	}
-	return workqueue.NewTypedWithConfig(config)
+	config.MetricsProvider = provider
+	return nil
 }
 
-type tickerProbe struct {
-	clock.RealClock
-	ticked bool
-}
-
-func (p *tickerProbe) NewTicker(d time.Duration) clock.Ticker {
-	p.ticked = true
-	return p.RealClock.NewTicker(d)
+// newMeter makes the meter of a queue, or nil if it needs none.
+func newMeter[T comparable](config workqueue.TypedQueueConfig[T]) *meter.Meter {
+	c := config.Clock
+	if c == nil {
+		c = clock.RealClock{}
+	}
+	return meter.New(config.Name, config.MetricsProvider, c)
 }

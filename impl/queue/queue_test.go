@@ -3,15 +3,18 @@ package queue
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	testclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,15 +47,15 @@ func TestConfiguredStorageIsUsed(t *testing.T) {
 func TestPanicInMetrics(t *testing.T) {
 	forEach(t, func(t *testing.T, make func(config) workqueue.TypedInterface[string]) {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRecorder()
+			r := recorder.New()
 			q := make(config{Name: "q", MetricsProvider: r})
 			defer q.ShutDown()
-			r.breakOnce("adds")
+			r.BreakOnce("adds")
 			require.Panics(t, func() { q.Add("a") })
 			q.Add("a")
 			require.Equal(t, 1, q.Len())
 			q.Get()
-			r.breakOnce("work")
+			r.BreakOnce("work")
 			require.Panics(t, func() { q.Done("a") })
 			q.Add("a")
 			q.Done("a")
@@ -64,7 +67,7 @@ func TestPanicInMetrics(t *testing.T) {
 // A Get that panics leaves its item to the next worker, even one that sleeps.
 func TestPanicInGetPassesTheItemOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecorder()
+		r := recorder.New()
 		q := NewCompact(config{Name: "q", MetricsProvider: r})
 		defer q.ShutDown()
 		got := make(chan string, 2)
@@ -80,7 +83,7 @@ func TestPanicInGetPassesTheItemOn(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		r.breakOnce("latency")
+		r.BreakOnce("latency")
 		q.Add("a")
 		require.Equal(t, "panic", <-got)
 		require.Equal(t, "a", <-got)
@@ -92,7 +95,7 @@ func TestUnfinishedWorkMatchesUpstream(t *testing.T) {
 	forEach(t, func(t *testing.T, make func(config) workqueue.TypedInterface[string]) {
 		record := func(make func(config) workqueue.TypedInterface[string]) (s string) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRecorder()
+				r := recorder.New()
 				fake := testclock.NewFakeClock(time.Unix(1e9, 0))
 				q := make(config{Name: "q", MetricsProvider: r, Clock: fake})
 				synctest.Wait() // the ticker exists
@@ -126,7 +129,7 @@ func TestUnfinishedWorkMatchesUpstream(t *testing.T) {
 
 func TestUnnamedQueueHasNoMetricsAndNoGoroutine(t *testing.T) {
 	forEach(t, func(t *testing.T, make func(config) workqueue.TypedInterface[string]) {
-		r := newRecorder()
+		r := recorder.New()
 		before := runtime.NumGoroutine()
 		q := make(config{MetricsProvider: r})
 		require.Equal(t, before, runtime.NumGoroutine())
@@ -135,16 +138,36 @@ func TestUnnamedQueueHasNoMetricsAndNoGoroutine(t *testing.T) {
 	})
 }
 
-// This test binary links controller-runtime, which sets the global provider:
-// only client-go can report to it, so a queue without a provider is client-go's.
+// This test binary links controller-runtime, which sets the program's provider:
+// a queue that has a name only reports to that one.
 func TestGlobalProviderIsHonoured(t *testing.T) {
 	forEach(t, func(t *testing.T, make func(config) workqueue.TypedInterface[string]) {
-		q := make(config{Name: "global"})
+		name := strings.ReplaceAll(t.Name(), "/", "_")
+		q := make(config{Name: name})
 		defer q.ShutDown()
-		require.IsType(t, &workqueue.Typed[string]{}, q)
-		unnamed := make(config{})
-		require.NotContains(t, fmt.Sprintf("%T", unnamed), "workqueue.")
+		require.NotContains(t, fmt.Sprintf("%T", q), "workqueue.", "client-go's own queue")
+		before := addsOf(t, name)
+		q.Add("a")
+		q.Add("b")
+		require.Equal(t, before+2, addsOf(t, name))
 	})
+}
+
+// addsOf reads a queue's workqueue_adds_total from controller-runtime's registry.
+func addsOf(t *testing.T, queue string) float64 {
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == "workqueue_adds_total" && l.GetName() == "name" && l.GetValue() == queue {
+					return m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	t.Fatalf("no workqueue_adds_total of %s", queue)
+	return 0
 }
 
 // Table, slab and directory shrink when a backlog is worked off.
@@ -182,7 +205,7 @@ func heap() int64 {
 func TestCompactDoesNotAllocate(t *testing.T) {
 	strings := NewCompact(config{})
 	structs := NewCompact(workqueue.TypedQueueConfig[types.NamespacedName]{})
-	timed := NewCompact(config{Name: "q", MetricsProvider: silent{newRecorder()}})
+	timed := NewCompact(config{Name: "q", MetricsProvider: silent{recorder.New()}})
 	defer timed.ShutDown()
 	keys := make([]string, 1000)
 	for i := range keys {
@@ -223,7 +246,7 @@ func window(q workqueue.TypedInterface[string], keys []string) {
 }
 
 // silent is a provider whose metrics do nothing.
-type silent struct{ *recorder }
+type silent struct{ *recorder.Recorder }
 type nothing struct{}
 
 func (nothing) Inc()            {}
@@ -278,7 +301,7 @@ func TestCoarseClock(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 10*time.Millisecond, c.Since(begin))
 		require.Equal(t, fake.Now(), c.Now())
-		r := newRecorder()
+		r := recorder.New()
 		q := NewCompact(config{Name: "q", MetricsProvider: r, Clock: c})
 		q.Add("a")
 		fake.Step(20 * time.Millisecond)

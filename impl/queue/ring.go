@@ -3,6 +3,7 @@ package queue
 import (
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/gate"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -14,7 +15,7 @@ var _ workqueue.TypedInterface[string] = (*ringQueue[string])(nil)
 // Invariant: an item has an entry ⇔ it is dirty or in processing; it is in
 // queue, once, ⇔ its entry says dirty and not processing.
 type ringQueue[T comparable] struct {
-	gate
+	gate.Gate
 	queue   workqueue.Queue[T]
 	entries map[T]ringEntry
 	times   map[T]ringTimes // of the entries, with metrics
@@ -32,24 +33,24 @@ type ringTimes struct {
 // NewRing makes a queue with one map entry a key. Its storage is config.Queue
 // if that is set, else a ring.
 func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(config); q != nil {
+	if q := upstream(&config); q != nil {
 		return q
 	}
 	q := &ringQueue[T]{queue: config.Queue, entries: map[T]ringEntry{}, times: map[T]ringTimes{}}
 	if q.queue == nil {
 		q.queue = NewRingStorage[T]()
 	}
-	q.gate.init(newMeter(config), q.update)
+	q.Gate.Init(newMeter(config), q.update)
 	return q
 }
 
 // leave ends an operation.
-func (q *ringQueue[T]) leave() { q.gate.leave(q.queue.Len()) }
+func (q *ringQueue[T]) leave() { q.Gate.Leave(q.queue.Len()) }
 
 func (q *ringQueue[T]) Add(item T) {
 	q.Lock()
 	defer q.leave()
-	if q.shuttingDown {
+	if q.Closed {
 		return
 	}
 	e := q.entries[item]
@@ -59,9 +60,9 @@ func (q *ringQueue[T]) Add(item T) {
 		}
 		return
 	}
-	if q.meter != nil {
+	if q.Meter != nil {
 		times := q.times[item]
-		times.added = q.meter.Add()
+		times.added = q.Meter.Add()
 		q.times[item] = times
 	}
 	e.dirty = true
@@ -81,7 +82,7 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	defer q.leave()
 	for q.queue.Len() == 0 {
-		if q.shuttingDown {
+		if q.Closed {
 			return item, true
 		}
 		q.Sleep()
@@ -89,9 +90,9 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 	item = q.queue.Pop()
 	q.entries[item] = ringEntry{processing: true}
 	q.Handed()
-	if q.meter != nil {
+	if q.Meter != nil {
 		times, known := q.times[item] // not found if item differs from itself
-		times.started, times.processing = q.meter.Get(times.added, known), true
+		times.started, times.processing = q.Meter.Get(times.added, known), true
 		q.times[item] = times
 	}
 	return item, false
@@ -104,9 +105,9 @@ func (q *ringQueue[T]) Done(item T) {
 	if !e.processing {
 		return // spurious-done
 	}
-	if q.meter != nil {
+	if q.Meter != nil {
 		times := q.times[item]
-		q.meter.Done(times.started)
+		q.Meter.Done(times.started)
 		times.processing = false
 		q.times[item] = times
 	}
@@ -124,10 +125,10 @@ func (q *ringQueue[T]) Done(item T) {
 func (q *ringQueue[T]) update() {
 	q.Lock()
 	defer q.Unlock()
-	if q.shuttingDown {
+	if q.Closed {
 		return
 	}
-	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
 		for _, times := range q.times {
 			if times.processing && !yield(times.started) {
 				return

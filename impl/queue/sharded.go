@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/internal/meter"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedInterface[string] = (*shardedQueue[string])(nil)
@@ -57,7 +56,7 @@ type shard[T comparable] struct {
 // may use now. It gives up global FIFO order. A storage in config.Queue
 // can't be cut, so such a queue is the one that NewRing makes.
 func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(config); q != nil {
+	if q := upstream(&config); q != nil {
 		return q
 	}
 	if config.Queue != nil {

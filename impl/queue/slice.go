@@ -5,9 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/internal/meter"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedInterface[string] = (*sliceQueue[string])(nil)
@@ -33,7 +32,7 @@ type sliceQueue[T comparable] struct {
 // NewSlice makes the reference queue. Its storage is config.Queue if that is
 // set, else a slice.
 func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(config); q != nil {
+	if q := upstream(&config); q != nil {
 		return q
 	}
 	q := &sliceQueue[T]{

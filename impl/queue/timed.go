@@ -3,9 +3,9 @@ package queue
 import (
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
+	"github.com/informerbench/informerbench/impl/internal/gate"
 	"github.com/informerbench/informerbench/impl/internal/meter"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedInterface[string] = (*timedQueue[string])(nil)
@@ -16,28 +16,28 @@ var _ workqueue.TypedInterface[string] = (*timedQueue[string])(nil)
 //
 // Invariant: those of core and workers.Workers.
 type timedQueue[T comparable] struct {
-	gate
+	gate.Gate
 	core[T, timed]
 }
 
 func newTimed[T comparable](m *meter.Meter) *timedQueue[T] {
 	q := &timedQueue[T]{core: newCore[T, timed]()}
-	q.gate.init(m, q.update)
+	q.Gate.Init(m, q.update)
 	return q
 }
 
 // leave ends an operation.
-func (q *timedQueue[T]) leave() { q.gate.leave(q.length) }
+func (q *timedQueue[T]) leave() { q.Gate.Leave(q.length) }
 
 func (q *timedQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
-	if q.shuttingDown || found && *q.word(slot)&dirty != 0 {
+	if q.Closed || found && *q.word(slot)&dirty != 0 {
 		return
 	}
-	now := q.meter.Add()
+	now := q.Meter.Add()
 	slot = q.mark(hash, item, slot, found)
 	q.table.At(slot).added = now
 }
@@ -52,14 +52,14 @@ func (q *timedQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	defer q.leave()
 	for q.length == 0 {
-		if q.shuttingDown {
+		if q.Closed {
 			return item, true
 		}
 		q.Sleep()
 	}
 	item = q.table.Key(q.head)
 	entry := q.table.At(q.head)
-	entry.started = q.meter.Get(entry.added, item == item)
+	entry.started = q.Meter.Get(entry.added, item == item)
 	q.pop()
 	q.Handed()
 	return item, false
@@ -73,7 +73,7 @@ func (q *timedQueue[T]) Done(item T) {
 	if !found || *q.word(slot)&processing == 0 {
 		return // spurious-done
 	}
-	q.meter.Done(q.table.At(slot).started)
+	q.Meter.Done(q.table.At(slot).started)
 	q.Finished()
 	q.finish(hash, slot)
 }
@@ -81,10 +81,10 @@ func (q *timedQueue[T]) Done(item T) {
 func (q *timedQueue[T]) update() {
 	q.Lock()
 	defer q.Unlock()
-	if q.shuttingDown {
+	if q.Closed {
 		return
 	}
-	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
 		for _, e := range q.table.All() {
 			if e.word&processing != 0 && !yield(e.started) {
 				return

@@ -4,9 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/internal/keytable"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedRateLimiter[string] = (*bounded[string])(nil)

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
-
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 )
 
 var (

@@ -4,15 +4,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
-
 	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
+	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
 	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"github.com/informerbench/informerbench/impl/internal/workers"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 )
 
 var _ workqueue.TypedRateLimitingInterface[string] = (*fused[string])(nil)
@@ -74,9 +74,11 @@ type times struct{ added, started time.Duration }
 // The queue's own items become ready in the order of their times, and of equal
 // times in the order of the calls.
 func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
-	if config.DelayingQueue != nil || reportsGlobally[T](config.Name, config.MetricsProvider) {
+	provider, ok := globalmetrics.Provider(config.Name, config.MetricsProvider)
+	if config.DelayingQueue != nil || !ok {
 		return NewHeap4Queue(limiter, config)
 	}
+	config.MetricsProvider = provider
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}

@@ -4,10 +4,9 @@ import (
 	"reflect"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
+	"k8s.io/utils/clock"
 )
 
 const (

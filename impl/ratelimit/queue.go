@@ -1,10 +1,8 @@
 package ratelimit
 
 import (
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/informerbench/informerbench/impl/delay"
-	"github.com/informerbench/informerbench/impl/queue"
+	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedRateLimitingInterface[string] = (*stacked[string])(nil)
@@ -47,16 +45,3 @@ func (q *stacked[T]) Forget(item T) { q.limiter.Forget(item) }
 
 // NumRequeues is the limiter's count of failures since the last Forget.
 func (q *stacked[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
-
-// reportsGlobally tells whether a queue must report to the provider of
-// workqueue.SetProvider, which client-go alone can read: NewCompact then is
-// client-go's own queue.
-func reportsGlobally[T comparable](name string, provider workqueue.MetricsProvider) bool {
-	if name == "" || provider != nil {
-		return false
-	}
-	probe := queue.NewCompact(workqueue.TypedQueueConfig[T]{Name: name})
-	defer probe.ShutDown()
-	_, clientGo := probe.(*workqueue.Typed[T])
-	return clientGo
-}

@@ -8,13 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/delay"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
-
-	"github.com/informerbench/informerbench/impl/delay"
 )
 
 type (

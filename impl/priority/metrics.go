@@ -1,19 +1,18 @@
-package queue
+package priority
 
 import (
 	"reflect"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/meter"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-
-	"github.com/informerbench/informerbench/impl/internal/meter"
 )
 
 // measure gives the queue its metrics, if it has a name.
-func (q *priorityQueue[T]) measure(config PriorityConfig[T]) {
+func (q *priorityQueue[T]) measure(config Config[T]) {
 	if config.Name == "" {
-		q.gate.init(nil, nil)
+		q.Gate.Init(nil, nil)
 		return
 	}
 	provider := config.MetricsProvider
@@ -21,7 +20,7 @@ func (q *priorityQueue[T]) measure(config PriorityConfig[T]) {
 		provider = controllerRuntimeProvider()
 	}
 	q.depth = newLevelDepth(provider, config.Name)
-	q.gate.init(meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock), q.tally)
+	q.Gate.Init(meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock), q.tally)
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 
@@ -29,10 +28,10 @@ func (q *priorityQueue[T]) measure(config PriorityConfig[T]) {
 func (q *priorityQueue[T]) tally() {
 	q.Lock()
 	defer q.Unlock()
-	if q.shuttingDown {
+	if q.Closed {
 		return
 	}
-	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
 		for _, e := range q.keys.All() {
 			if e.processing && !yield(e.started) {
 				return

@@ -1,4 +1,4 @@
-package queue
+package priority
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
 	testclock "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
@@ -64,7 +65,7 @@ func TestPriorityMatchesModel(t *testing.T) {
 }
 
 func compareWithModel(t *rapid.T, priorities, every int) {
-	q := NewPriorityWithConfig(PriorityConfig[int]{OldestEvery: every})
+	q := NewWithConfig(Config[int]{OldestEvery: every})
 	defer q.ShutDown()
 	var model sorted
 	var held []int
@@ -102,7 +103,7 @@ func compareWithModel(t *rapid.T, priorities, every int) {
 // them cost O(log n) each.
 func TestPriorityEarlyTurns(t *testing.T) {
 	const n = 20_000
-	q := NewPriorityWithConfig(PriorityConfig[int]{})
+	q := NewWithConfig(Config[int]{})
 	defer q.ShutDown()
 	for i := range n {
 		q.AddAfter(i*7919%n, time.Hour)
@@ -124,8 +125,8 @@ func TestPriorityEarlyTurns(t *testing.T) {
 func TestPriorityClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := testclock.NewFakeClock(time.Unix(1e9, 0))
-		r := newRecorder()
-		q := NewPriorityWithConfig(PriorityConfig[string]{Name: "q", Clock: fake, MetricsProvider: r})
+		r := recorder.New()
+		q := NewWithConfig(Config[string]{Name: "q", Clock: fake, MetricsProvider: r})
 		q.AddAfter("a", time.Minute)
 		synctest.Wait()
 		fake.Step(time.Minute - 1)
@@ -150,12 +151,12 @@ func TestPriorityDefaultProvider(t *testing.T) {
 	require.Equal(t, "metrics.WorkqueueMetricsProvider", fmt.Sprintf("%T", provider))
 	depth := newLevelDepth(provider, "default-provider")
 	require.NotNil(t, depth.leveled)
-	require.Nil(t, newLevelDepth(newRecorder(), "other").leveled)
+	require.Nil(t, newLevelDepth(recorder.New(), "other").leveled)
 }
 
 func TestPriorityDrainEndsWithShutDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := NewPriority[string]("")
+		q := New[string]("")
 		q.Add("a")
 		q.Get()
 		drained := make(chan bool, 1)

@@ -1,23 +1,23 @@
-package queue
+package priority
 
 import (
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/dueheap"
+	"github.com/informerbench/informerbench/impl/internal/gate"
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-
-	"github.com/informerbench/informerbench/impl/internal/alarm"
-	"github.com/informerbench/informerbench/impl/internal/dueheap"
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 )
 
 var _ priorityqueue.PriorityQueue[string] = (*priorityQueue[string])(nil)
 
-// PriorityConfig configures a priority queue. The zero value is a queue as
+// Config configures a priority queue. The zero value is a queue as
 // controller-runtime makes it without options.
-type PriorityConfig[T comparable] struct {
+type Config[T comparable] struct {
 	// Name is the name in the metrics; a queue without one has no metrics.
 	Name string
 	// Clock is for delays and metrics; nil is the real one.
@@ -41,7 +41,7 @@ type PriorityConfig[T comparable] struct {
 // Invariant: a key has an entry ⇔ it is ready, waiting or in processing; ready
 // counts the ready entries, and eligible those of them not in processing.
 type priorityQueue[T comparable] struct {
-	gate
+	gate.Gate
 	clock    clock.WithTicker
 	limiter  workqueue.TypedRateLimiter[T]
 	retries  workqueue.CounterMetric
@@ -59,6 +59,9 @@ type priorityQueue[T comparable] struct {
 	gets     int
 	due      []uint32 // scratch of promote
 }
+
+// end is the link of the last entry; slots are smaller.
+const end = keytable.MaxSlot + 1
 
 type priorityTable[T comparable] = keytable.Table[T, priorityEntry]
 
@@ -83,20 +86,20 @@ const (
 	ready
 )
 
-// NewPriority makes a priority queue with controller-runtime's options. It can
+// New makes a priority queue with controller-runtime's options. It can
 // be controller.Options.NewQueue. As controller-runtime's it drops what is queued
 // at shutdown and its Len counts an item in processing that was added again.
 // Opts.Log is not used.
-func NewPriority[T comparable](name string, opts ...priorityqueue.Opt[T]) priorityqueue.PriorityQueue[T] {
+func New[T comparable](name string, opts ...priorityqueue.Opt[T]) priorityqueue.PriorityQueue[T] {
 	var o priorityqueue.Opts[T]
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return NewPriorityWithConfig(PriorityConfig[T]{Name: name, RateLimiter: o.RateLimiter, MetricsProvider: o.MetricProvider})
+	return NewWithConfig(Config[T]{Name: name, RateLimiter: o.RateLimiter, MetricsProvider: o.MetricProvider})
 }
 
-// NewPriorityWithConfig makes a priority queue.
-func NewPriorityWithConfig[T comparable](config PriorityConfig[T]) priorityqueue.PriorityQueue[T] {
+// NewWithConfig makes a priority queue.
+func NewWithConfig[T comparable](config Config[T]) priorityqueue.PriorityQueue[T] {
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
@@ -154,7 +157,7 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	hash := q.keys.Hash(item)
 	q.Lock()
 	defer q.leave()
-	if q.shuttingDown {
+	if q.Closed {
 		return
 	}
 	var readyAt int64
@@ -170,9 +173,9 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		return
 	}
 	var added time.Duration
-	if q.meter != nil && after <= 0 {
+	if q.Meter != nil && after <= 0 {
 		q.depth.priority = priority
-		added = q.meter.Add()
+		added = q.Meter.Add()
 	}
 	if !found {
 		slot = q.keys.Insert(hash, item)
@@ -192,16 +195,16 @@ func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 	raised := priority > e.priority
 	switch {
 	case e.state == ready && raised:
-		if q.meter != nil {
+		if q.Meter != nil {
 			q.depth.move(e.priority, priority)
 		}
 		q.unqueue(e)
 		e.priority, e.turn = priority, q.turn()
 		q.queue(e, slot)
 	case e.state == waiting && readyAt == 0:
-		if q.meter != nil {
+		if q.Meter != nil {
 			q.depth.priority = max(priority, e.priority)
-			e.added = q.meter.Add()
+			e.added = q.Meter.Add()
 		}
 		q.waiting--
 		if raised {
@@ -264,8 +267,8 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.Lock()
 	defer q.leave()
-	for q.eligible == 0 || q.shuttingDown {
-		if q.shuttingDown {
+	for q.eligible == 0 || q.Closed {
+		if q.Closed {
 			return item, 0, true
 		}
 		q.Sleep()
@@ -273,9 +276,9 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	slot := q.next()
 	item = q.keys.Key(slot)
 	e := q.keys.At(slot)
-	if q.meter != nil {
+	if q.Meter != nil {
 		q.depth.priority = e.priority
-		e.started = q.meter.Get(e.added, item == item)
+		e.started = q.Meter.Get(e.added, item == item)
 	}
 	q.unqueue(e)
 	e.processing = true
@@ -304,8 +307,8 @@ func (q *priorityQueue[T]) Done(item T) {
 		return
 	}
 	e := q.keys.At(slot)
-	if q.meter != nil {
-		q.meter.Done(e.started)
+	if q.Meter != nil {
+		q.Meter.Done(e.started)
 	}
 	q.Finished()
 	e.processing = false
@@ -337,7 +340,7 @@ func (q *priorityQueue[T]) Len() int {
 // ShutDown makes every Get return.
 func (q *priorityQueue[T]) ShutDown() {
 	q.alarm.Stop()
-	q.gate.ShutDown()
+	q.Gate.ShutDown()
 	q.alarm.Wait()
 }
 
@@ -345,9 +348,9 @@ func (q *priorityQueue[T]) ShutDown() {
 // upstream's does not.
 func (q *priorityQueue[T]) ShutDownWithDrain() {
 	q.alarm.Stop()
-	q.gate.ShutDownWithDrain()
+	q.Gate.ShutDownWithDrain()
 	q.alarm.Wait()
 }
 
 // leave ends an operation.
-func (q *priorityQueue[T]) leave() { q.gate.leave(q.eligible) }
+func (q *priorityQueue[T]) leave() { q.Gate.Leave(q.eligible) }

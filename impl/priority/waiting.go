@@ -1,4 +1,4 @@
-package queue
+package priority
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ func (q *priorityQueue[T]) current(n dueheap.Node) bool {
 func (q *priorityQueue[T]) fire() (next int64, goOn bool) {
 	q.Lock()
 	defer q.leave()
-	if q.shuttingDown {
+	if q.Closed {
 		return 0, false
 	}
 	for now := q.alarm.Now(); q.times.Len() > 0 && q.times.Min().At <= now; {
@@ -69,9 +69,9 @@ func (q *priorityQueue[T]) promote() {
 	}
 	for _, slot := range q.due {
 		e := q.keys.At(slot)
-		if q.meter != nil {
+		if q.Meter != nil {
 			q.depth.priority = e.priority
-			e.added = q.meter.Add()
+			e.added = q.Meter.Add()
 		}
 		e.turn = q.turn()
 		q.waiting--

@@ -1,4 +1,5 @@
-package queue
+// Package recorder is a metrics provider for tests.
+package recorder
 
 import (
 	"fmt"
@@ -10,22 +11,23 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// recorder is a provider that keeps what it is told. The metric called broken
+// A Recorder is a provider that keeps what it is told. The metric called broken
 // panics instead, once.
-type recorder struct {
+type Recorder struct {
 	mu     sync.Mutex
 	values map[string][]float64
 	broken string
 }
 
 type recorded struct {
-	r    *recorder
+	r    *Recorder
 	name string
 }
 
-func newRecorder() *recorder { return &recorder{values: map[string][]float64{}} }
+// New makes a Recorder.
+func New() *Recorder { return &Recorder{values: map[string][]float64{}} }
 
-func (r *recorder) String() string {
+func (r *Recorder) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
@@ -35,7 +37,7 @@ func (r *recorder) String() string {
 	return b.String()
 }
 
-func (r *recorder) breakOnce(metric string) {
+func (r *Recorder) BreakOnce(metric string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken = metric
@@ -64,16 +66,16 @@ func (m recorded) Dec()              { m.sum(-1) }
 func (m recorded) Set(n float64)     { m.change(func([]float64) []float64 { return []float64{n} }) }
 func (m recorded) Observe(n float64) { m.change(func(v []float64) []float64 { return append(v, n) }) }
 
-func (r *recorder) NewDepthMetric(string) workqueue.GaugeMetric       { return recorded{r, "depth"} }
-func (r *recorder) NewAddsMetric(string) workqueue.CounterMetric      { return recorded{r, "adds"} }
-func (r *recorder) NewLatencyMetric(string) workqueue.HistogramMetric { return recorded{r, "latency"} }
-func (r *recorder) NewWorkDurationMetric(string) workqueue.HistogramMetric {
+func (r *Recorder) NewDepthMetric(string) workqueue.GaugeMetric       { return recorded{r, "depth"} }
+func (r *Recorder) NewAddsMetric(string) workqueue.CounterMetric      { return recorded{r, "adds"} }
+func (r *Recorder) NewLatencyMetric(string) workqueue.HistogramMetric { return recorded{r, "latency"} }
+func (r *Recorder) NewWorkDurationMetric(string) workqueue.HistogramMetric {
 	return recorded{r, "work"}
 }
-func (r *recorder) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
+func (r *Recorder) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
 	return recorded{r, "unfinished"}
 }
-func (r *recorder) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
+func (r *Recorder) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
 	return recorded{r, "longest"}
 }
-func (r *recorder) NewRetriesMetric(string) workqueue.CounterMetric { return recorded{r, "retries"} }
+func (r *Recorder) NewRetriesMetric(string) workqueue.CounterMetric { return recorded{r, "retries"} }

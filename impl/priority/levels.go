@@ -1,4 +1,4 @@
-package queue
+package priority
 
 import "github.com/informerbench/informerbench/impl/internal/dueheap"
 
