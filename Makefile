@@ -1,6 +1,7 @@
 # informerbench: compares the machinery between a watch event and a reconcile.
 .DEFAULT_GOAL := help
 FUZZTIME ?= 30s
+SOAK ?= 1h
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +19,9 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
+soak: ## run every rate limiting queue for SOAK (default 1h) and balance its counts
+	go test ./impl/conformance -run '^TestSoak$$' -v -timeout 0 -args -soak $(SOAK)
 smoke: ## a short run of the main job
 	go run ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint fuzz smoke
+.PHONY: help run build test race bench lint fuzz soak smoke

@@ -3,8 +3,12 @@ package impl_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/informerbench/informerbench/impl/delay"
 	"github.com/informerbench/informerbench/impl/ratelimit"
+	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -13,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -37,6 +42,71 @@ func Example_clientGo() {
 	// Output:
 	// reconcile default/web-0
 	// reconcile default/web-0 after 1 failure
+}
+
+// Only the delays: client-go's own rate limiting queue over our delaying queue.
+func Example_delayingQueue() {
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.DefaultTypedControllerRateLimiter[string](),
+		workqueue.TypedRateLimitingQueueConfig[string]{
+			DelayingQueue: delay.NewHeap4(workqueue.TypedDelayingQueueConfig[string]{Name: "nodes"}),
+		},
+	)
+	queue.AddAfter("node-1", 2*time.Millisecond)
+	queue.AddAfter("node-2", time.Millisecond)
+	for range 2 {
+		key, _ := queue.Get()
+		fmt.Println("reconcile", key)
+		queue.Done(key)
+	}
+	queue.ShutDown()
+	// Output:
+	// reconcile node-2
+	// reconcile node-1
+}
+
+// A named queue reports under upstream's names to the provider of the program,
+// here controller-runtime's, which serves them to Prometheus.
+func Example_metrics() {
+	queue := ratelimit.NewFusedQueue(
+		ratelimit.NewDefault[string](),
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: "orders"},
+	)
+	defer queue.ShutDown()
+	queue.Add("order-1")
+	queue.Add("order-2")
+	key, _ := queue.Get()
+	queue.AddAfter(key, time.Hour) // counts as a retry
+	queue.Done(key)
+
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if !slices.ContainsFunc(metric.GetLabel(), func(l *dto.LabelPair) bool { return l.GetValue() == "orders" && l.GetName() == "name" }) {
+				continue
+			}
+			switch {
+			case metric.GetCounter() != nil:
+				fmt.Println(family.GetName(), metric.GetCounter().GetValue())
+			case metric.GetHistogram() != nil:
+				fmt.Println(family.GetName(), "observed", metric.GetHistogram().GetSampleCount())
+			default:
+				fmt.Println(family.GetName(), metric.GetGauge().GetValue())
+			}
+		}
+	}
+	// Output:
+	// workqueue_adds_total 2
+	// workqueue_depth 1
+	// workqueue_longest_running_processor_seconds 0
+	// workqueue_queue_duration_seconds observed 1
+	// workqueue_retries_total 1
+	// workqueue_unfinished_work_seconds 0
+	// workqueue_work_duration_seconds observed 1
 }
 
 // A controller built with controller-runtime passes the constructor as NewQueue.
