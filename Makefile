@@ -19,7 +19,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
-soak: ## run every rate limiting queue for SOAK (default 1h) and balance its counts
+soak: ## run the rate limiting queues for SOAK in all (default 1h) and balance their counts
 	go test ./impl/conformance -run '^TestSoak$$' -v -timeout 0 -args -soak $(SOAK)
 smoke: ## a short run of the main job
 	go run ./cmd/benchrun run --budget 20s

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	soakTime = flag.Duration("soak", 500*time.Millisecond, "how long TestSoak runs each variant")
+	soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs, all variants together")
 	soakSeed = flag.Uint64("soak.seed", 0, "seed of TestSoak (default random, printed)")
 )
 
@@ -30,11 +30,12 @@ func TestSoak(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	for _, v := range impl.RateLimitingQueues[string]() {
+	variants := impl.RateLimitingQueues[string]()
+	for _, v := range variants {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Logf("-soak=%v -soak.seed=%d", *soakTime, seed)
 			limiter := ratelimit.NewItemExponentialFailure[string](10*time.Microsecond, time.Millisecond)
-			soak(t, v.New(limiter, workqueue.TypedRateLimitingQueueConfig[string]{}), seed)
+			soak(t, v.New(limiter, workqueue.TypedRateLimitingQueueConfig[string]{}), seed, *soakTime/time.Duration(len(variants)))
 		})
 	}
 }
@@ -51,7 +52,7 @@ type soaked struct {
 	holders       atomic.Int32
 }
 
-func soak(t *testing.T, q workqueue.TypedRateLimitingInterface[string], seed uint64) {
+func soak(t *testing.T, q workqueue.TypedRateLimitingInterface[string], seed uint64, duration time.Duration) {
 	keys := make([]soaked, soakKeys)
 	var doubled, gets atomic.Int64
 	var calm atomic.Bool // nothing fails any more
@@ -94,7 +95,7 @@ func soak(t *testing.T, q workqueue.TypedRateLimitingInterface[string], seed uin
 			}
 		})
 	}
-	end := time.Now().Add(*soakTime)
+	end := time.Now().Add(duration)
 	for p := range soakProducers {
 		producers.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(1000+p)))
