@@ -1,9 +1,59 @@
 // Package indexer stores the objects of an informer and finds them by key and by
 // index. Each variant is a cache.Indexer that takes transactions, as
-// cache.NewIndexer's is, and so goes into an informer unchanged.
+// cache.NewIndexer's is, and so takes its place unchanged. Its store is a
+// cache.ThreadSafeStore for those who name objects themselves.
 //
 //  1. An Indexer names each object with its key function.
-//  2. Its store evaluates the index functions, before it changes anything.
-//  3. The write is applied at one moment, with all index entries.
-//  4. Readers see one moment.
+//  2. Its store evaluates the index functions, before it changes anything: an
+//     index function that fails leaves the store as it was.
+//  3. The write is applied at one moment, with all its index entries.
+//  4. Each read sees one moment, and its answer belongs to the caller.
+//
+// # Which one
+//
+// NewLocked is the reference: one RWMutex around a map and index sets, to read
+// and to compare with.
+//
+// NewSharded has a lock, a map and index sets for each of 32 shards. A call with
+// one key takes one lock; everything else takes all of them, which costs more
+// than with one lock. It pays for many goroutines that read and write single keys
+// without indices, and for nothing else.
+//
+// NewSnapshot is for controllers. Listers copy outside the lock, so they don't
+// keep the informer's writer waiting (kubernetes/kubernetes#130767). Objects lie
+// in chunks of 64 without gaps. A reader of many objects takes a snapshot, which
+// is a pointer and a number; a writer copies a chunk before it changes it, if
+// there is a reader who may still see it, and at most once a snapshot. Get takes
+// no lock. The index values of each object are remembered as positions in the
+// indices, so an update calls each index function once, and one that changes no
+// value touches no index; of several values only those that come or go are
+// touched (kubernetes/kubernetes#142307). All and AllByIndex iterate without a
+// copy, beside the interface.
+//
+// # What it costs
+//
+// NewSnapshot against client-go v0.37.2 in the same run: medians on two shared
+// cores, pods with keys of 35 bytes, 100,000 of them unless it says otherwise.
+//
+//	writes/s beside 10 and 40 goroutines that list without pause   ×3,600 and ×6,000
+//	the same with 10,000 objects; with pauses of 5 ms              ×500; ×36
+//	writes/s beside 10 that call ByIndex of 1,000 of them          ×55
+//	lists/s and ByIndex calls/s meanwhile                          ×1.6 to ×3.7; ×7.8
+//	CPU time of List; ByIndex of 1,000; AllByIndex of 1,000        ×0.47; ×0.34; ×0.13
+//	Replace with 0, 1, 4 indices                                   ×0.75; ×0.28; ×0.25
+//	building with 0, 4 indices                                     ×0.56; ×0.38
+//	Update by a new object with 0, 1, 4 indices                    ×0.94; ×0.50; ×0.39
+//	the same in a store of 1,000                                   ×0.90; ×0.48; ×0.38
+//	Delete and Add with 0, 4 indices                               ×1.0; ×0.77
+//	reads and updates 95:5 by key on both cores, wall time         ×0.4 to ×0.9
+//	Get of 20; 1,000; 100,000; 1,000,000 objects, one goroutine    ×0.6; ×0.8; ×0.9; ×1.15
+//	bytes an object with 0, 1, 4 indices, with its key             95 (×0.94); 108 (×0.70); 158 (×0.57)
+//
+// So it loses where cache misses are all the work: a goroutine that reads keys at
+// random from a million objects. A store of fewer than about 600 objects with
+// fewer than four indices takes more memory than client-go's: it begins with 4 KB
+// and 2 to 3 KB an index. A write beside readers costs up to two
+// chunks' worth of allocation (2.5 KB), which is garbage when the readers are done.
+// An iteration that is never ended (iter.Pull without stop) makes the writer copy
+// for ever after.
 package indexer

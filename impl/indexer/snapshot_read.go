@@ -69,7 +69,8 @@ func everything[E any](s *SnapshotStore, of func(*row) E) []E {
 	rows := s.snapshot()
 	defer s.done()
 	out := make([]E, 0, rows.n)
-	for part := range rows.leaves() {
+	for i := 0; i < rows.n; i += leafLen {
+		part := rows.part(i)
 		for i := range part {
 			out = append(out, of(&part[i]))
 		}
@@ -83,7 +84,8 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		rows := s.snapshot()
 		defer s.done()
-		for part := range rows.leaves() {
+		for i := 0; i < rows.n; i += leafLen {
+			part := rows.part(i)
 			for i := range part {
 				if !yield(part[i].obj) {
 					return
@@ -125,7 +127,7 @@ func (s *SnapshotStore) Index(name string, obj any) ([]any, error) {
 		return nil, err
 	}
 	if len(vals) == 1 {
-		return having(s, name, vals[0], objectOf), nil
+		return having(s, name, vals[0], objectOf, objectsAt), nil
 	}
 	return s.havingAny(name, vals), nil
 }
@@ -135,7 +137,7 @@ func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	return having(s, name, value, objectOf), nil
+	return having(s, name, value, objectOf, objectsAt), nil
 }
 
 // IndexKeys returns the keys of the objects that have a value, in order.
@@ -143,13 +145,13 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	keys := having(s, name, value, keyOf)
+	keys := having(s, name, value, keyOf, keysAt)
 	slices.Sort(keys)
 	return keys, nil
 }
 
 // having copies few rows under the lock and more from a snapshot.
-func having[E any](s *SnapshotStore, name, value string, of func(*row) E) []E {
+func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from func([]E, view[uint32], view[row]) []E) []E {
 	var few [gatherMax]E
 	s.mu.Lock()
 	d, p := s.posting(name, value)
@@ -170,9 +172,30 @@ func having[E any](s *SnapshotStore, name, value string, of func(*row) E) []E {
 	slots, rows := p.many.snapshot(&s.clock), d.rows.snapshot(&s.clock)
 	s.mu.Unlock()
 	out := make([]E, 0, slots.n)
-	for part := range slots.leaves() {
-		for _, slot := range part {
-			out = append(out, of(rows.look(slot)))
+	return from(out, slots, rows)
+}
+
+// objectsAt and keysAt append what is in some slots. Neighbours in an index are
+// often neighbours in the store, so the leaf is looked up once for a run of them.
+func objectsAt(out []any, slots view[uint32], rows view[row]) []any {
+	var l *leaf[row]
+	at := ^uint32(0)
+	for i := 0; i < slots.n; i += leafLen {
+		for _, slot := range slots.part(i) {
+			if slot/leafLen != at {
+				at = slot / leafLen
+				l = rows.leaf(at)
+			}
+			out = append(out, l[slot%leafLen].obj)
+		}
+	}
+	return out
+}
+
+func keysAt(out []string, slots view[uint32], rows view[row]) []string {
+	for i := 0; i < slots.n; i += leafLen {
+		for _, slot := range slots.part(i) {
+			out = append(out, rows.look(slot).key)
 		}
 	}
 	return out
@@ -198,8 +221,8 @@ func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 	}
 	s.mu.Unlock()
 	for _, w := range views {
-		for part := range w.leaves() {
-			slots = append(slots, part...)
+		for i := 0; i < w.n; i += leafLen {
+			slots = append(slots, w.part(i)...)
 		}
 	}
 	slices.Sort(slots)
@@ -237,9 +260,15 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 				return
 			}
 		}
-		for part := range many.leaves() {
-			for _, slot := range part {
-				if !yield(rows.look(slot).obj) {
+		var l *leaf[row]
+		at := ^uint32(0)
+		for i := 0; i < many.n; i += leafLen {
+			for _, slot := range many.part(i) {
+				if slot/leafLen != at {
+					at = slot / leafLen
+					l = rows.leaf(at)
+				}
+				if !yield(l[slot%leafLen].obj) {
 					return
 				}
 			}
@@ -270,8 +299,8 @@ func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
 	n, postings := len(x.ids), x.postings.snapshot(&s.clock)
 	s.mu.Unlock()
 	vals := make([]string, 0, n)
-	for part := range postings.leaves() {
-		for _, p := range part {
+	for i := 0; i < postings.n; i += leafLen {
+		for _, p := range postings.part(i) {
 			if p != nil {
 				vals = append(vals, p.value)
 			}

@@ -1,9 +1,6 @@
 package indexer
 
-import (
-	"iter"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // A vector grows in leaves of leafLen elements, under nodes of nodeLen leaves,
 // under one root: 4,096 elements for each pointer in the root.
@@ -187,13 +184,9 @@ func (v *vector[E]) snapshot(c *clock) view[E] {
 
 func (w view[E]) look(i uint32) *E { return &w.root[i/spanLen][i/leafLen%nodeLen][i%leafLen] }
 
-// leaves yields the elements, up to leafLen at a time.
-func (w view[E]) leaves() iter.Seq[[]E] {
-	return func(yield func([]E) bool) {
-		for i := 0; i < w.n; i += leafLen {
-			if !yield(w.root[i/spanLen][i/leafLen%nodeLen][:min(leafLen, w.n-i)]) {
-				return
-			}
-		}
-	}
+func (w view[E]) leaf(l uint32) *leaf[E] { return w.root[l/nodeLen][l%nodeLen] }
+
+// part is the elements of one leaf, which begins at element i.
+func (w view[E]) part(i int) []E {
+	return w.leaf(uint32(i) / leafLen)[:min(leafLen, w.n-i)]
 }

@@ -11,8 +11,8 @@ import (
 // contentsOf is what a view shows.
 func contentsOf(w view[int]) []int {
 	out := []int{}
-	for part := range w.leaves() {
-		out = append(out, part...)
+	for i := 0; i < w.n; i += leafLen {
+		out = append(out, w.part(i)...)
 	}
 	return out
 }
