@@ -123,7 +123,7 @@ func Example_controllerRuntime() {
 		}
 		if pod.Labels["seen"] == "" {
 			pod.Labels = map[string]string{"seen": "once"}
-			return reconcile.Result{Requeue: true}, cluster.Update(ctx, &pod)
+			return reconcile.Result{RequeueAfter: time.Millisecond}, cluster.Update(ctx, &pod)
 		}
 		fmt.Println("reconciled", request.NamespacedName, "with label", pod.Labels["seen"])
 		cancel()
