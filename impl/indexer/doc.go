@@ -52,8 +52,7 @@
 // So it loses where cache misses are all the work: a goroutine that reads keys at
 // random from a million objects. A store of fewer than about 600 objects with
 // fewer than four indices takes more memory than client-go's: it begins with 4 KB
-// and 2 to 3 KB an index. A write beside readers costs up to two
-// chunks' worth of allocation (2.5 KB), which is garbage when the readers are done.
-// An iteration that is never ended (iter.Pull without stop) makes the writer copy
-// for ever after.
+// and 2 to 3 KB an index. A write beside readers allocates up to
+// 2.5 KB, which is garbage when the readers are done. An iteration that is never
+// ended (iter.Pull without stop) makes the writer copy for ever after.
 package indexer
