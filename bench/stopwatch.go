@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"testing"
@@ -15,13 +16,18 @@ type stopwatch struct {
 	wall, cpu     time.Duration
 	objects       uint64
 	bytes         uint64
-	mutexWait     float64 // seconds
+	gcCPU         float64  // seconds
+	mutexWait     float64  // seconds
+	latencies     []uint64 // scheduling latencies before the first part, by bucket
 	begun         time.Time
 	begunCPU      time.Duration
 	begunCounters counters
 }
 
 func (s *stopwatch) start() {
+	if s.latencies == nil {
+		s.latencies = schedulingLatencies().Counts
+	}
 	s.begunCounters = readCounters()
 	s.begunCPU = processCPU()
 	s.begun = time.Now()
@@ -33,12 +39,13 @@ func (s *stopwatch) stop(items int) {
 	now := readCounters()
 	s.objects += now.objects - s.begunCounters.objects
 	s.bytes += now.bytes - s.begunCounters.bytes
+	s.gcCPU += now.gcCPU - s.begunCounters.gcCPU
 	s.mutexWait += now.mutexWait - s.begunCounters.mutexWait
 	s.items += items
 }
 
-// report gives b the figures. concurrent adds the time that goroutines waited
-// for locks.
+// report gives b the figures. concurrent adds how long goroutines waited for
+// locks, and for a processor once they could run.
 func (s *stopwatch) report(b *testing.B, concurrent bool) {
 	n := float64(s.items)
 	b.ReportAllocs()
@@ -46,9 +53,34 @@ func (s *stopwatch) report(b *testing.B, concurrent bool) {
 	b.ReportMetric(float64(s.cpu.Nanoseconds())/n, "cpu-ns/op")
 	b.ReportMetric(float64(s.bytes)/n, "B/op")
 	b.ReportMetric(float64(s.objects)/n, "allocs/op")
+	b.ReportMetric(s.gcCPU*1e9/n, "gc-cpu-ns/op")
 	if concurrent {
 		b.ReportMetric(s.mutexWait*1e9/n, "mutex-wait-ns/op")
+		b.ReportMetric(s.schedulingP99()*1e9, "sched-p99-ns")
 	}
+}
+
+// schedulingP99 is the upper end, in seconds, of the bucket that holds the 99th
+// percentile of the scheduling latencies since the first start.
+func (s *stopwatch) schedulingP99() float64 {
+	now := schedulingLatencies()
+	var total, seen uint64
+	for i := range now.Counts {
+		now.Counts[i] -= s.latencies[i]
+		total += now.Counts[i]
+	}
+	for i, n := range now.Counts {
+		if seen += n; n > 0 && seen >= total-total/100 {
+			return min(now.Buckets[i+1], math.MaxFloat32)
+		}
+	}
+	return 0
+}
+
+func schedulingLatencies() *metrics.Float64Histogram {
+	samples := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
+	metrics.Read(samples)
+	return samples[0].Value.Float64Histogram()
 }
 
 // measured runs body, which works through items items, until the benchmark has
@@ -66,21 +98,24 @@ func measured(b *testing.B, items int, concurrent bool, body func()) {
 }
 
 type counters struct {
-	objects, bytes uint64
-	mutexWait      float64
+	objects, bytes   uint64
+	mutexWait, gcCPU float64
 }
 
-// readCounters stops nothing, unlike runtime.ReadMemStats.
+// readCounters stops nothing, unlike runtime.ReadMemStats. The CPU time of
+// garbage collection is known at the end of each cycle.
 func readCounters() counters {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"},
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/sync/mutex/wait/total:seconds"},
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
 	}
 	metrics.Read(samples)
 	return counters{
 		objects:   samples[0].Value.Uint64() + samples[1].Value.Uint64(),
 		bytes:     samples[2].Value.Uint64(),
 		mutexWait: samples[3].Value.Float64(),
+		gcCPU:     samples[4].Value.Float64(),
 	}
 }
 
