@@ -12,6 +12,7 @@
 //	impl/ratelimit  rate limiters and rate limiting queues
 //	impl/fifo       FIFO, DeltaFIFO, in-order FIFO
 //	impl/indexer    indexers
+//	impl/informer   informers
 //	impl/impltest   the contract, as a test suite for any variant
 //
 // The first variant of each list is the plainly correct reference, named for

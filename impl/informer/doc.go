@@ -1,2 +1,54 @@
-// Package informer has a cache.SharedIndexInformer.
+// Package informer has a cache.SharedIndexInformer for every place that takes
+// one: client-go's factories, controller-runtime's cache, typed informers.
+//
+//  1. client-go's Reflector lists and watches, and puts events into a FIFO.
+//  2. client-go's controller loop pops them, as many at once as there are.
+//  3. A batch is stored in one transaction; its old versions say what is told.
+//  4. The batch goes to each handler's pending list, which is unbounded: one
+//     append a handler, and a wake-up only if the handler sleeps.
+//  5. Each handler has one goroutine, which takes all that is pending and makes
+//     the calls. The last handler to finish with a batch puts it back for reuse.
+//
+// FIFO and indexer are chosen in Options. By default lists by readers hold up
+// nobody: they copy outside the writer's lock.
+//
+// # Should I switch?
+//
+// All figures are ratios to client-go v0.37.2 in one run on two cores: medians of
+// five samples of the cases in package bench, in the shape of client-go's own
+// informer benchmark (pods of one namespace, ten events under way).
+//
+// Who gains: programs whose goroutines list the cache while events come, which
+// is most controllers at some size (kubernetes/kubernetes#130767).
+//
+//	readers that list 40k pods every 10 ms    10: 30x events/s   40: 2,700x
+//	the same with 10k pods                    10: 2.8x           40: 63x
+//	readers that never pause, 40k pods        10: 79x            40: 38x
+//	readers that never pause, 10k pods        10: 18x            40: 15x
+//	lists a second beside them                1.0x to 3.3x
+//	handlers: 1, 10, 100                      2.0x, 4.4x, 17x less CPU an event
+//
+// Beside readers that never pause, what is left is the Go scheduler: a goroutine
+// that wakes may wait for every reader's slice of 10 ms, so single samples differ
+// by more than ten times. Fewer goroutines on the way and larger batches make it
+// wait less often, not shorter.
+//
+// Who gains little: programs that only get single objects or only handle events.
+// Without readers an event takes half the CPU (1.9x less) and a sixth of the
+// allocated bytes; watching a real server, decoding takes most of the time.
+//
+// What it costs:
+//
+//   - A list shares nothing with the writer: chunks that are written while a list
+//     copies them are held twice until it is done.
+//   - A batch's objects, up to a thousand, stay alive until its slowest handler
+//     is through with all of them.
+//   - Of the metrics in the options' provider, latency and resource version are
+//     served, the queue's length is not; cache.SetInformerMetricsProvider's global
+//     provider can't be reached from outside client-go.
+//   - The feature gates AtomicFIFO and UnlockWhileProcessingFIFO do not count: the
+//     FIFO decides. The Reflector's and the loop's gates do.
+//
+// What is as in client-go, clause by clause, is in package impltest's
+// TestInformer, which runs on client-go's informer too.
 package informer
