@@ -27,9 +27,10 @@ const MaxSlot = 1<<30 - 2
 
 // A Table maps keys to values of type V. Use New to make one.
 //
-// Invariant: each occupied slot of the slab whose key equals itself is referred
-// to exactly once: in few while the table is small, and else in the index,
-// within reach of a probe from the key's home group.
+// Invariant: while the table is small, every key is in one of the slab's first
+// slots and the index is empty; else each occupied slot whose key equals itself
+// is referred to exactly once in the index, within reach of a probe from the
+// key's home group.
 //
 // A key that does not equal itself (NaN, or a struct or interface that holds
 // one) can be inserted any number of times and is never found, as in a Go map;
@@ -37,11 +38,10 @@ const MaxSlot = 1<<30 - 2
 type Table[K comparable, V any] struct {
 	slab[K, V]
 	index
-	// small tells that the slots are the first used ones of few, which are
-	// searched without a hash. A table that was emptied is small again, unless
-	// it is irreflexive: there, hashing must reject a key that is not comparable.
+	// small tells that every key is in the slab's first slots, which are searched
+	// without a hash. A table that was emptied is small again, unless it is
+	// irreflexive: there, hashing must reject a key that is not comparable.
 	small atomic.Bool
-	few   [4]uint32
 	seed  maphash.Seed
 	// irreflexive tells that a K may differ from itself.
 	irreflexive bool
@@ -54,7 +54,7 @@ func New[K comparable, V any]() *Table[K, V] {
 	t := &Table[K, V]{
 		seed:        maphash.MakeSeed(),
 		irreflexive: mayDifferFromItself(reflect.TypeFor[K]()),
-		slab:        slab[K, V]{current: none},
+		slab:        newSlab(new(chunk[K, V])),
 	}
 	t.small.Store(!t.irreflexive)
 	return t
@@ -80,18 +80,24 @@ func (t *Table[K, V]) hashOf(key K) uint64 {
 }
 
 // Len is the number of keys.
-func (t *Table[K, V]) Len() int { return t.live }
+func (t *Table[K, V]) Len() int { return t.live + bits.OnesCount32(t.few) }
 
 // Find returns the slot of key.
 func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 	if t.small.Load() {
-		for _, slot := range t.few[:t.used] {
-			if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+		for few := t.few; few != 0; few &= few - 1 {
+			slot = uint32(bits.TrailingZeros32(few)) % blockLen
+			if t.first.keys[slot] == key {
 				return slot, true
 			}
 		}
 		return 0, false
 	}
+	return t.search(hash, key)
+}
+
+// search is Find in the index.
+func (t *Table[K, V]) search(hash uint64, key K) (slot uint32, ok bool) {
 	if len(t.groups) == 0 {
 		return 0, false
 	}
@@ -130,18 +136,17 @@ func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 // Insert adds a key that is not in the table and returns its slot, whose value
 // is the zero V.
 func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
-	slot = t.take()
-	t.blocks[slot/blockLen].chunk.keys[slot%blockLen] = key
 	if t.small.Load() {
-		if t.used < len(t.few) {
-			t.few[t.used] = slot
-			t.used++
+		if t.few != allFew {
+			slot = uint32(bits.TrailingZeros32(^t.few)) % blockLen
+			t.few |= 1 << slot
+			t.first.keys[slot] = key
 			return slot
 		}
-		t.small.Store(false)
-		t.rebuild(max(1, len(t.groups)))
-		return slot
+		t.enlarge()
 	}
+	slot = t.take()
+	t.blocks[slot/blockLen].chunk.keys[slot%blockLen] = key
 	if t.irreflexive && key != key {
 		return slot
 	}
@@ -156,16 +161,23 @@ func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 	return slot
 }
 
+// enlarge makes a small table one that is not. The index that it had before, if
+// any, was emptied reference by reference and can be used as it is.
+func (t *Table[K, V]) enlarge() {
+	t.small.Store(false)
+	if len(t.groups) == 0 {
+		t.rebuild(1)
+		return
+	}
+	for slot := range uint32(fewLen) {
+		t.refer(t.hashOf(t.first.keys[slot]), slot)
+	}
+}
+
 // Remove removes the key in slot, whose hash the caller knows.
 func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
 	if t.small.Load() {
-		i := 0
-		for t.few[i] != slot {
-			i++
-		}
-		t.used--
-		t.few[i] = t.few[t.used]
-		t.release(slot)
+		t.releaseFew(slot)
 		return
 	}
 	if key := t.Key(slot); !t.irreflexive || key == key {
@@ -174,7 +186,11 @@ func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
 		}
 		t.forget(hash, slot)
 	}
-	t.release(slot)
+	if slot < fewLen {
+		t.releaseFew(slot)
+	} else {
+		t.release(slot)
+	}
 	if t.used < len(t.groups)*minMean && len(t.groups) > minGroups {
 		t.rebuild(shrink(t.used))
 	}
@@ -188,7 +204,7 @@ func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
 func (t *Table[K, V]) All() iter.Seq2[uint32, *V] {
 	return func(yield func(uint32, *V) bool) {
 		for b := range t.blocks {
-			for taken := ^t.blocks[b].free; taken != 0; taken &= taken - 1 {
+			for taken := t.taken(b); taken != 0; taken &= taken - 1 {
 				i := bits.TrailingZeros64(taken)
 				if !yield(uint32(b*blockLen+i), &t.blocks[b].chunk.values[i]) {
 					return
@@ -204,7 +220,7 @@ func (t *Table[K, V]) rebuild(n int) {
 	t.index.reset(n, len(t.blocks)*blockLen)
 	for b := range t.blocks {
 		block := &t.blocks[b]
-		for taken := ^block.free; taken != 0; taken &= taken - 1 {
+		for taken := t.taken(b); taken != 0; taken &= taken - 1 {
 			i := bits.TrailingZeros64(taken)
 			key := block.chunk.keys[i]
 			if t.irreflexive && key != key {

@@ -28,34 +28,34 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 	}
 	if table.small.Load() {
 		require.Empty(t, refs)
-		for _, slot := range table.few[:table.used] {
-			refs[slot] = true
+		require.Zero(t, table.live)
+		for _, g := range table.groups {
+			require.Zero(t, g, "an empty index can be used as it is")
 		}
 	}
 	require.Len(t, refs, table.used)
+	require.Same(t, table.first, table.blocks[0].chunk)
+	require.Zero(t, table.blocks[0].free&allFew, "the first slots are not given out by take")
 	live, empty := 0, 0
 	partial, dropped, vacant := set(table.partial), set(table.dropped), set(table.vacant)
 	for i, b := range table.blocks {
 		n := uint32(i)
-		live += blockLen - bits.OnesCount64(b.free)
+		live += bits.OnesCount64(table.taken(i))
 		if b.chunk == nil {
 			require.Equal(t, ^uint64(0), b.free)
 			require.True(t, dropped[n], "block %d without a chunk can be found", i)
 			continue
 		}
-		if n == table.current {
-			continue
-		}
-		if b.free != 0 {
+		if b.free != 0 && n != table.current {
 			require.True(t, partial[n], "block %d with a free slot can be found", i)
 		}
-		if b.free == ^uint64(0) {
+		if b.free == ^uint64(0) && n != table.current {
 			empty++
 			require.True(t, vacant[n], "empty block %d can be dropped", i)
 		}
 		var zeroKey K
 		for s := range blockLen {
-			if b.free&(1<<s) != 0 {
+			if table.taken(i)&(1<<s) == 0 {
 				require.Equal(t, zeroKey, b.chunk.keys[s], "a free slot holds no key")
 			}
 		}

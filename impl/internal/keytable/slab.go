@@ -7,25 +7,32 @@ const (
 	blockLen = 64
 	// spare is the number of free slots whose memory is always kept.
 	spare = 4096
-	// none is no block.
-	none = ^uint32(0)
+	// fewLen is the number of first slots that are kept out of the blocks' books.
+	fewLen = 4
+	allFew = 1<<fewLen - 1
 )
 
 // A slab stores keys and values in blocks that never move, so a *V stays valid
 // until its slot is removed. Keys and values lie apart: a 4-byte value beside a
 // string costs 4 bytes, not 8.
 //
+// The first fewLen slots are special: take never gives them out and their bits
+// in the first block are never free, so that block keeps its chunk for ever.
+// A table that holds a few keys occupies them at the cost of one bit in few.
+//
 // Invariant: every block that has a chunk and a free slot is current or in
 // partial; every block without a chunk is in dropped; every block other than
 // current that has a chunk and no occupied slot is in vacant and counted in
 // empty. The stacks may hold outdated entries, which taking from them skips.
 type slab[K comparable, V any] struct {
+	first   *chunk[K, V] // of block 0
+	few     uint32       // bit i is set when slot i < fewLen is occupied
 	blocks  []block[K, V]
 	current uint32   // the block that slots are taken from
 	partial []uint32 // blocks that had a free slot when pushed
 	dropped []uint32 // blocks that had no chunk when pushed
 	vacant  []uint32 // blocks that had no occupied slot when pushed
-	live    int      // occupied slots
+	live    int      // occupied slots that take gave out
 	empty   int      // blocks in vacant that are not outdated
 }
 
@@ -38,6 +45,11 @@ type block[K comparable, V any] struct {
 type chunk[K comparable, V any] struct {
 	keys   [blockLen]K
 	values [blockLen]V
+}
+
+// newSlab makes a slab of one block.
+func newSlab[K comparable, V any](first *chunk[K, V]) slab[K, V] {
+	return slab[K, V]{first: first, blocks: []block[K, V]{{free: ^uint64(allFew), chunk: first}}}
 }
 
 // Key is the key in slot.
@@ -54,12 +66,21 @@ func (s *slab[K, V]) At(slot uint32) *V {
 // Remove.
 func (s *slab[K, V]) Holds(slot uint32) bool {
 	b := slot / blockLen
-	return b < uint32(len(s.blocks)) && s.blocks[b].free>>(slot%blockLen)&1 == 0
+	return b < uint32(len(s.blocks)) && s.taken(int(b))>>(slot%blockLen)&1 != 0
+}
+
+// taken tells which slots of a block are occupied, a bit each.
+func (s *slab[K, V]) taken(b int) uint64 {
+	taken := ^s.blocks[b].free
+	if b == 0 {
+		taken = taken&^allFew | uint64(s.few)
+	}
+	return taken
 }
 
 // take occupies a free slot.
 func (s *slab[K, V]) take() uint32 {
-	if s.current == none || s.blocks[s.current].free == 0 {
+	if s.blocks[s.current].free == 0 {
 		s.advance()
 	}
 	b := &s.blocks[s.current]
@@ -110,19 +131,30 @@ func (s *slab[K, V]) release(slot uint32) {
 	}
 	block.free |= 1 << (slot % blockLen)
 	s.live--
-	if block.free == ^uint64(0) {
+	if block.free == ^uint64(0) || s.live == 0 {
 		s.vacate(b)
 	}
 }
 
-// vacate gives memory back when a block lost its last key: free slots may take
-// half as much as the occupied ones, and the spare.
+// releaseFew is release for one of the first slots.
+func (s *slab[K, V]) releaseFew(slot uint32) {
+	var key K
+	var value V
+	s.first.keys[slot%blockLen] = key
+	s.first.values[slot%blockLen] = value
+	s.few &^= 1 << slot
+}
+
+// vacate gives memory back when a block or the slab lost its last key: free
+// slots may take half as much as the occupied ones, and the spare.
 func (s *slab[K, V]) vacate(b uint32) {
 	if s.live == 0 && len(s.blocks) > 2*spare/blockLen {
-		*s = slab[K, V]{current: none} // a burst is over: the directory goes too
+		first, few := s.first, s.few
+		*s = newSlab(first) // a burst is over: the directory goes too
+		s.few = few
 		return
 	}
-	if b != s.current {
+	if b != s.current && b != 0 {
 		s.empty++
 		if !s.blocks[b].vacant {
 			s.blocks[b].vacant = true
