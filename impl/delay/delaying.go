@@ -22,15 +22,20 @@ const never = alarm.Never
 // A schedule holds the waiting items. Times are nanoseconds since the queue
 // was made. It is used under the queue's lock.
 type schedule[T comparable] interface {
+	// hash is what add wants to know of an item. It needs no lock. It panics where a
+	// map would: an item of an interface type may not be comparable.
+	hash(item T) uint32
 	// add makes item, at now, wait until at; of an item that waits already the earlier
-	// time stays.
-	add(item T, now, at int64)
+	// time stays. It returns what next would return. It calls no foreign code.
+	add(hash uint32, item T, now, at int64) (next int64)
 	// due removes up to limit items that are ready at now and appends them to
 	// into, in the order of their ready times.
 	due(now int64, into []T, limit int) []T
 	// next is the time at which due must be called again, or never. It is not
 	// before the time of the last call of due.
 	next() int64
+	// drop removes everything.
+	drop()
 }
 
 var _ workqueue.TypedDelayingInterface[string] = (*delaying[string])(nil)
@@ -50,9 +55,9 @@ type delaying[T comparable] struct {
 	foreign bool                    // the inner queue came from the caller, who may shut it down
 
 	mu      sync.Mutex
-	waiting schedule[T] // nil once shutdown began
+	waiting schedule[T] // empty once stopped
 	armed   int64
-	stopped atomic.Bool
+	stopped atomic.Bool // written under mu
 
 	dueItems []T // of the alarm's goroutine
 }
@@ -107,25 +112,21 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 		return
 	}
 	now := q.alarm.Now()
-	if q.insert(item, now, alarm.In(now, d)) {
+	hash := q.waiting.hash(item)
+	q.mu.Lock() // nothing panics until Unlock
+	if q.stopped.Load() {
+		q.mu.Unlock()
+		return
+	}
+	next := q.waiting.add(hash, item, now, alarm.In(now, d))
+	late := next < q.armed
+	if late {
+		q.armed = next
+	}
+	q.mu.Unlock()
+	if late {
 		q.alarm.Wake()
 	}
-}
-
-// insert schedules item and reports whether the alarm would come too late. The
-// unlock is deferred because hashing an interface key may panic.
-func (q *delaying[T]) insert(item T, now, at int64) (wake bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.waiting == nil {
-		return false
-	}
-	q.waiting.add(item, now, at)
-	if next := q.waiting.next(); next < q.armed {
-		q.armed = next
-		return true
-	}
-	return false
 }
 
 // ShutDown drops what waits and shuts the inner queue down.
@@ -150,7 +151,7 @@ func (q *delaying[T]) end() {
 	if q.stopped.Swap(true) {
 		return
 	}
-	q.waiting = nil
+	q.waiting.drop()
 	q.alarm.Stop()
 }
 
@@ -176,7 +177,7 @@ func (q *delaying[T]) take(now int64) (next int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dueItems = q.dueItems[:0]
-	if q.waiting == nil {
+	if q.stopped.Load() {
 		return never
 	}
 	q.dueItems = q.waiting.due(now, q.dueItems, batch)

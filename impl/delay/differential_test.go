@@ -7,14 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
 func heap4For() *heap4[string] {
-	return &heap4[string]{keys: keytable.New[string, int64]()}
+	return &heap4[string]{table: newTable[string, int64]()}
 }
 
 // retries counts a queue's retries metric, the only one that delaying adds.

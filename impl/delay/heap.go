@@ -32,19 +32,25 @@ type binaryHeap[T comparable] struct {
 	seq   uint64
 }
 
-func (h *binaryHeap[T]) add(item T, _, at int64) {
+// hash is not needed, but an item that is not comparable must panic outside the
+// lock.
+func (h *binaryHeap[T]) hash(item T) uint32 {
+	_ = any(item) == any(item)
+	return 0
+}
+
+func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) int64 {
 	h.seq++
 	w, waits := h.byKey[item]
 	if !waits {
 		w = &waiter[T]{item: item, at: at, seq: h.seq}
 		h.byKey[item] = w
 		heap.Push(&h.heap, w)
-		return
-	}
-	if at < w.at {
+	} else if at < w.at {
 		w.at, w.seq = at, h.seq
 		heap.Fix(&h.heap, w.index)
 	}
+	return h.next()
 }
 
 func (h *binaryHeap[T]) due(now int64, into []T, limit int) []T {
@@ -62,6 +68,8 @@ func (h *binaryHeap[T]) next() int64 {
 	}
 	return h.heap[0].at
 }
+
+func (h *binaryHeap[T]) drop() { h.heap, h.byKey = nil, nil }
 
 // waiters implements heap.Interface.
 type waiters[T comparable] []*waiter[T]

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -46,9 +45,9 @@ const (
 // any other is in ripe, and so is one that was due when it was added; ripe is in
 // order of time; bit s of occupied[l] is set ⇔ lists[l][s] is not empty.
 type wheel[T comparable] struct {
+	table[T, spoke]
 	tick     int64
 	present  uint64 // in ticks
-	keys     *keytable.Table[T, spoke]
 	occupied [wheelLevels]uint64
 	lists    [wheelLevels][wheelSlots]list
 	ripe     []uint32 // the slots of keys that come next, from ripe[taken]
@@ -67,13 +66,24 @@ func newWheel[T comparable](tick time.Duration) *wheel[T] {
 	if tick <= 0 {
 		tick = DefaultTick
 	}
-	w := &wheel[T]{tick: int64(tick), keys: keytable.New[T, spoke]()}
+	w := &wheel[T]{tick: int64(tick), table: newTable[T, spoke]()}
+	w.empty()
+	return w
+}
+
+func (w *wheel[T]) empty() {
+	w.occupied = [wheelLevels]uint64{}
 	for l := range w.lists {
 		for s := range w.lists[l] {
 			w.lists[l][s] = list{none, none}
 		}
 	}
-	return w
+	w.ripe, w.taken = nil, 0
+}
+
+func (w *wheel[T]) drop() {
+	w.table.drop()
+	w.empty()
 }
 
 // tickOf is the first tick that is not before at.
@@ -90,25 +100,23 @@ func (w *wheel[T]) place(tick uint64) (level, slot int) {
 	return level, int(tick >> (level * wheelBits) % wheelSlots)
 }
 
-func (w *wheel[T]) add(item T, now, at int64) {
+func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
 	w.follow(now)
-	hash := w.keys.Hash(item)
-	slot, waits := w.keys.Find(hash, item)
-	if !waits {
-		slot = w.keys.Insert(hash, item)
-	} else {
-		s := w.keys.At(slot)
+	slot, waits := w.enter(hash, item)
+	s := w.value(slot)
+	if waits {
 		if at >= s.at || w.tickOf(s.at) <= w.present {
-			return // ripe items come next anyway
+			return w.next() // ripe items come next anyway
 		}
 		w.unlink(slot, s)
 	}
-	w.keys.At(slot).at = at
+	s.at = at
 	if tick := w.tickOf(at); tick > w.present && at > now {
-		w.link(slot, tick)
+		w.link(slot, s, tick)
 	} else {
 		w.insertRipe(slot, at) // the loop was faster than the caller's look at the clock
 	}
+	return w.next()
 }
 
 // follow moves the present to now if no list begins until then, so that new
@@ -144,16 +152,15 @@ func (w *wheel[T]) begin(level, slot int) uint64 {
 	return w.present>>above<<above | uint64(slot)<<(level*wheelBits)
 }
 
-func (w *wheel[T]) link(slot uint32, tick uint64) {
+func (w *wheel[T]) link(slot uint32, s *spoke, tick uint64) {
 	level, digit := w.place(tick)
 	l := &w.lists[level][digit]
-	s := w.keys.At(slot)
 	s.prev, s.next = l.last, none
 	if l.last == none {
 		l.first = slot
 		w.occupied[level] |= 1 << digit
 	} else {
-		w.keys.At(l.last).next = slot
+		w.value(l.last).next = slot
 	}
 	l.last = slot
 }
@@ -164,12 +171,12 @@ func (w *wheel[T]) unlink(slot uint32, s *spoke) {
 	if s.prev == none {
 		l.first = s.next
 	} else {
-		w.keys.At(s.prev).next = s.next
+		w.value(s.prev).next = s.next
 	}
 	if s.next == none {
 		l.last = s.prev
 	} else {
-		w.keys.At(s.next).prev = s.prev
+		w.value(s.next).prev = s.prev
 	}
 	if l.first == none {
 		w.occupied[level] &^= 1 << digit
@@ -179,7 +186,7 @@ func (w *wheel[T]) unlink(slot uint32, s *spoke) {
 // insertRipe puts a late item where it belongs.
 func (w *wheel[T]) insertRipe(slot uint32, at int64) {
 	i := len(w.ripe)
-	for i > w.taken && w.keys.At(w.ripe[i-1]).at > at {
+	for i > w.taken && w.value(w.ripe[i-1]).at > at {
 		i--
 	}
 	w.ripe = slices.Insert(w.ripe, i, slot)
@@ -211,10 +218,10 @@ func (w *wheel[T]) open(level, digit int) {
 	w.occupied[level] &^= 1 << digit
 	before, sorted, last := len(w.ripe), true, int64(0)
 	for slot != none {
-		s := w.keys.At(slot)
+		s := w.value(slot)
 		next := s.next
 		if tick := w.tickOf(s.at); tick > w.present {
-			w.link(slot, tick)
+			w.link(slot, s, tick)
 		} else {
 			sorted = sorted && s.at >= last
 			last = s.at
@@ -224,7 +231,7 @@ func (w *wheel[T]) open(level, digit int) {
 	}
 	if !sorted {
 		slices.SortStableFunc(w.ripe[before:], func(a, b uint32) int {
-			return cmp.Compare(w.keys.At(a).at, w.keys.At(b).at)
+			return cmp.Compare(w.value(a).at, w.value(b).at)
 		})
 	}
 }
@@ -233,12 +240,12 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 	w.advance(now, limit)
 	for w.taken < len(w.ripe) && len(into) < limit {
 		slot := w.ripe[w.taken]
-		if w.keys.At(slot).at > now {
+		if w.value(slot).at > now {
 			break // the clock went back
 		}
 		w.taken++
-		item := w.keys.Key(slot)
-		w.keys.Remove(w.keys.Hash(item), slot)
+		item := w.item(slot)
+		w.remove(w.hash(item), slot)
 		into = append(into, item)
 	}
 	if w.taken == len(w.ripe) {
@@ -252,7 +259,7 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 
 func (w *wheel[T]) next() int64 {
 	if w.taken < len(w.ripe) {
-		return w.keys.At(w.ripe[w.taken]).at
+		return w.value(w.ripe[w.taken]).at
 	}
 	level, digit := w.first()
 	if level == wheelLevels {

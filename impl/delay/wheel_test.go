@@ -19,8 +19,8 @@ func (w *wheel[T]) verify(t *testing.T) {
 		for s, list := range w.lists[l] {
 			require.Equal(t, list.first != none, w.occupied[l]>>s&1 == 1)
 			prev := none
-			for slot := list.first; slot != none; slot = w.keys.At(slot).next {
-				spoke := w.keys.At(slot)
+			for slot := list.first; slot != none; slot = w.value(slot).next {
+				spoke := w.value(slot)
 				level, digit := w.place(w.tickOf(spoke.at))
 				require.Greater(t, w.tickOf(spoke.at), w.present)
 				require.Equal(t, [2]int{l, s}, [2]int{level, digit})
@@ -35,10 +35,10 @@ func (w *wheel[T]) verify(t *testing.T) {
 	for i, slot := range w.ripe[w.taken:] {
 		require.False(t, seen[slot])
 		seen[slot] = true
-		require.LessOrEqual(t, w.tickOf(w.keys.At(slot).at), w.present)
-		require.True(t, i == 0 || w.keys.At(w.ripe[w.taken+i-1]).at <= w.keys.At(slot).at)
+		require.LessOrEqual(t, w.tickOf(w.value(slot).at), w.present)
+		require.True(t, i == 0 || w.value(w.ripe[w.taken+i-1]).at <= w.value(slot).at)
 	}
-	require.Len(t, seen, w.keys.Len())
+	require.Len(t, seen, w.live)
 }
 
 // A wheel beside the reference heap, both used as schedules: the same items in
@@ -56,8 +56,8 @@ func TestWheelMatchesHeap(t *testing.T) {
 				switch rng.IntN(4) {
 				case 0, 1:
 					d := 1 + rng.Int64N(1+rng.Int64N(1<<rng.IntN(40)))
-					w.add(key, now, now+d)
-					h.add(key, now, now+d)
+					w.add(w.hash(key), key, now, now+d)
+					h.add(h.hash(key), key, now, now+d)
 				case 2:
 					now += rng.Int64N(1 << rng.IntN(36))
 				case 3:
@@ -80,8 +80,8 @@ func TestWheelMatchesHeap(t *testing.T) {
 func TestWheelNeverEarlyWhenClockGoesBack(t *testing.T) {
 	w := newWheel[string](time.Millisecond)
 	require.Empty(t, w.due(int64(time.Hour), nil, 10))
-	w.add("late", int64(time.Minute), int64(2*time.Minute))
-	w.add("early", int64(time.Minute), int64(time.Minute)+1)
+	w.add(w.hash("late"), "late", int64(time.Minute), int64(2*time.Minute))
+	w.add(w.hash("early"), "early", int64(time.Minute), int64(time.Minute)+1)
 	require.Empty(t, w.due(int64(time.Minute), nil, 10))
 	require.Equal(t, []string{"early"}, w.due(int64(time.Minute)+1, nil, 10))
 	require.Equal(t, []string{"late"}, w.due(int64(2*time.Minute), nil, 10))
