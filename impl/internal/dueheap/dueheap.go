@@ -25,54 +25,83 @@ func (n Node) before(m Node) bool {
 // array that begins on a cache line, the four children share one.
 const root = 3
 
+// Nodes are stored in chunks, so that a growing heap is not copied and has room
+// for at most a chunk more than it needs. Only the first chunk begins small.
+const (
+	chunkBits = 11
+	chunkLen  = 1 << chunkBits
+	chunkMask = chunkLen - 1
+)
+
 // A Heap orders nodes by time, then by insertion. The zero value is empty.
 //
-// Invariant: nodes[i] is not before nodes[i/4+2] for every i > root.
+// Invariant: node i is not before node i/4+2 for every root < i < end; chunks
+// have room for these and no more than two chunks beyond.
 type Heap struct {
-	nodes []Node
-	seq   uint32
+	chunks [][]Node
+	end    int // root or less when empty
+	seq    uint32
 }
 
 // Len is the number of nodes, outdated ones included.
-func (h *Heap) Len() int { return max(0, len(h.nodes)-root) }
+func (h *Heap) Len() int { return max(0, h.end-root) }
 
 // Min is the first node of a heap that is not empty.
-func (h *Heap) Min() Node { return h.nodes[root] }
+func (h *Heap) Min() Node { return h.chunks[0][root] }
+
+func (h *Heap) node(i int) *Node { return &h.chunks[i>>chunkBits][i&chunkMask] }
 
 // Push adds a node in O(log n), O(1) when times come in random order.
 func (h *Heap) Push(at int64, slot uint32) {
-	if len(h.nodes) == 0 {
-		h.nodes = make([]Node, root, 16)
+	i := max(h.end, root)
+	if c := i >> chunkBits; c >= len(h.chunks) || i&chunkMask >= len(h.chunks[c]) {
+		h.grow()
 	}
+	h.end = i + 1
 	h.seq++
-	n := Node{At: at, seq: h.seq, Slot: slot}
-	h.nodes = append(h.nodes, n)
-	h.up(len(h.nodes)-1, n)
+	h.up(i, Node{At: at, seq: h.seq, Slot: slot})
+}
+
+// grow makes room for one more node.
+func (h *Heap) grow() {
+	switch {
+	case len(h.chunks) == 0:
+		h.chunks = append(h.chunks, make([]Node, 16))
+	case len(h.chunks[0]) < chunkLen:
+		first := make([]Node, 2*len(h.chunks[0]))
+		copy(first, h.chunks[0])
+		h.chunks[0] = first
+	default:
+		h.chunks = append(h.chunks, make([]Node, chunkLen))
+	}
 }
 
 // up places n at i or where an ancestor of i was.
 func (h *Heap) up(i int, n Node) {
-	nodes := h.nodes
+	place := h.node(i)
 	for i > root {
-		parent := i/4 + 2
-		if !n.before(nodes[parent]) {
+		i = i/4 + 2
+		parent := h.node(i)
+		if !n.before(*parent) {
 			break
 		}
-		nodes[i] = nodes[parent]
-		i = parent
+		*place = *parent
+		place = parent
 	}
-	nodes[i] = n
+	*place = n
 }
 
 // Pop removes the first node of a heap that is not empty, in O(log n).
 func (h *Heap) Pop() Node {
-	nodes := h.nodes
-	first := nodes[root]
-	last := len(nodes) - 1
-	n := nodes[last]
-	h.nodes = nodes[:last]
-	if last > root {
+	first := h.Min()
+	h.end--
+	n := *h.node(h.end)
+	if h.end > root {
 		h.up(h.hole(root), n)
+	}
+	if c := len(h.chunks) - 1; c > 0 && h.end <= (c-1)<<chunkBits {
+		h.chunks[c] = nil
+		h.chunks = h.chunks[:c]
 	}
 	return first
 }
@@ -81,11 +110,12 @@ func (h *Heap) Pop() Node {
 // becomes free. The node that fills it came from the bottom and mostly stays
 // there, so this takes a compare less per level than sifting it down.
 func (h *Heap) hole(i int) int {
-	nodes := h.nodes
+	place := h.node(i)
 	for {
 		child := 4 * (i - 2)
-		if child+3 < len(nodes) {
-			four := nodes[child : child+4 : child+4]
+		if child+3 < h.end {
+			at := child & chunkMask
+			four := h.chunks[child>>chunkBits][at : at+4 : at+4]
 			left, right := 0, 2
 			if four[1].before(four[0]) {
 				left = 1
@@ -96,66 +126,65 @@ func (h *Heap) hole(i int) int {
 			if four[right].before(four[left]) {
 				left = right
 			}
-			nodes[i] = four[left]
-			i = child + left
+			*place = four[left]
+			i, place = child+left, &four[left]
 			continue
 		}
-		if child >= len(nodes) {
+		if child >= h.end {
 			return i
 		}
 		least := child
-		for c := child + 1; c < len(nodes); c++ {
-			if nodes[c].before(nodes[least]) {
+		for c := child + 1; c < h.end; c++ {
+			if h.node(c).before(*h.node(least)) {
 				least = c
 			}
 		}
-		nodes[i] = nodes[least]
-		i = least
+		*place = *h.node(least)
+		return least // its children would lie beyond the end
 	}
 }
 
 // Clear drops every node, and the memory of a large heap.
 func (h *Heap) Clear() {
-	if cap(h.nodes) > 4096 {
-		h.nodes = nil
-		return
+	if len(h.chunks) > 2 {
+		h.chunks = nil
 	}
-	h.nodes = h.nodes[:min(root, len(h.nodes))]
+	h.end = 0
 }
 
 // Filter drops the nodes that keep refuses, in O(n).
 func (h *Heap) Filter(keep func(Node) bool) {
-	if len(h.nodes) == 0 {
-		return
-	}
-	kept := h.nodes[:root]
-	for _, n := range h.nodes[root:] {
-		if keep(n) {
-			kept = append(kept, n)
+	end := root
+	for i := root; i < h.end; i++ {
+		if n := *h.node(i); keep(n) {
+			*h.node(end) = n
+			end++
 		}
 	}
-	h.nodes = kept
-	if len(kept) <= root {
+	if h.end <= root {
 		return
 	}
-	for i := (len(kept)-1)/4 + 2; i >= root; i-- {
-		n := kept[i]
-		h.down(i, n)
+	h.end = end
+	if c := (end-1)>>chunkBits + 2; c < len(h.chunks) {
+		clear(h.chunks[c:])
+		h.chunks = h.chunks[:c]
+	}
+	for i := (end-1)/4 + 2; i >= root; i-- {
+		h.down(i, *h.node(i))
 	}
 }
 
 // down places n at i or where a descendant of i was.
 func (h *Heap) down(i int, n Node) {
-	nodes := h.nodes
 	for {
 		least, first := i, n
 		child := 4 * (i - 2)
-		for c := child; c < min(child+4, len(nodes)); c++ {
-			if nodes[c].before(first) {
-				least, first = c, nodes[c]
+		for c := child; c < min(child+4, h.end); c++ {
+			if n := *h.node(c); n.before(first) {
+				least, first = c, n
 			}
 		}
-		nodes[i] = first
+		*h.node(i) = first
 		if least == i {
 			return
 		}

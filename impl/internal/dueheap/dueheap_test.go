@@ -1,6 +1,7 @@
 package dueheap
 
 import (
+	"math/rand/v2"
 	"sort"
 	"testing"
 
@@ -42,14 +43,44 @@ func TestHeapMatchesSortedSlice(t *testing.T) {
 				want = kept
 			}
 			require.Equal(t, len(want), h.Len())
-			for i := root + 1; i < len(h.nodes); i++ {
-				require.False(t, h.nodes[i].before(h.nodes[i/4+2]), "node %d is before its parent", i)
+			for i := root + 1; i < h.end; i++ {
+				require.False(t, h.node(i).before(*h.node(i/4 + 2)), "node %d is before its parent", i)
 			}
 		}
 		for _, n := range want {
 			require.Equal(t, n.Slot, h.Pop().Slot)
 		}
 	})
+}
+
+// A heap of several chunks, filled and emptied in part, keeps order and gives
+// chunks back.
+func TestLargeHeap(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var h Heap
+	for range 3 {
+		for slot := range uint32(10 * chunkLen) {
+			h.Push(rng.Int64N(1<<40), slot)
+		}
+		last := int64(0)
+		for h.Len() > 6*chunkLen {
+			at := h.Pop().At
+			require.GreaterOrEqual(t, at, last)
+			last = at
+		}
+		h.Filter(func(n Node) bool { return n.Slot%3 == 0 })
+		require.LessOrEqual(t, len(h.chunks), h.Len()/chunkLen+3)
+		for last = 0; h.Len() > chunkLen/2; last = h.Min().At {
+			require.GreaterOrEqual(t, h.Pop().At, last)
+		}
+		require.LessOrEqual(t, len(h.chunks), 2)
+	}
+	h.Clear()
+	require.Zero(t, h.Len())
+	h.Push(1, 1)
+	require.Equal(t, uint32(1), h.Pop().Slot)
 }
 
 func TestSequenceWraps(t *testing.T) {
