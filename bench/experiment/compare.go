@@ -1,14 +1,10 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"math"
 	"slices"
 	"strings"
-
-	"golang.org/x/perf/benchfmt"
 )
 
 // A Change is one benchmark's unit in two results of unlike runs.
@@ -17,30 +13,53 @@ type Change struct {
 	Unit      string  `json:"unit"`
 	Old       Summary `json:"old"`
 	New       Summary `json:"new"`
-	Ratio     float64 `json:"ratio"`     // new / old medians: 1.05 is 5 % more
-	P         float64 `json:"p"`         // Mann–Whitney U, as benchstat's
-	PAdjusted float64 `json:"pAdjusted"` // Holm over all changes
+	Ratio     float64 `json:"ratio"`      // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
+	P         float64 `json:"p"`          // Mann–Whitney U, as benchstat's
+	PAdjusted float64 `json:"pAdjusted"`  // Holm over all changes
+	Noise     float64 `json:"noiseFloor"` // what unchanged code was seen to change by in this case and unit: 0.05 is 5 %; 0 where unknown
 }
 
-// Shown reports that a change is more than chance.
-func (c Change) Shown() bool { return c.PAdjusted < alpha }
+// Shown reports that a change is more than chance and than the noise floor.
+func (c Change) Shown() bool {
+	if c.PAdjusted >= alpha {
+		return false
+	}
+	if c.Old.Center <= 0 || c.New.Center <= 0 {
+		return true
+	}
+	return apart(c.Old.Center, c.New.Center) > c.Noise
+}
+
+// apart is how far the ratio of two medians is from 1, whichever is larger.
+func apart(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return math.Expm1(math.Abs(math.Log(a / b)))
+}
 
 // Diff compares two result directories or files in the Go benchmark format, by
-// benchstat's statistics. Benchmarks that only one side has are warnings.
+// benchstat's statistics. What makes the comparison doubtful is in the
+// warnings: benchmarks and units that only one side has, lines left out, unlike
+// machines, plans and versions.
+//
+// The noise floor is the largest of what the A/A controls of either side differ
+// by from their baseline and, between two result directories of the same Go and
+// modules, what the baseline changed by, if it is upstream's code.
 func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
-	before, err := readBenchmarks(oldPath)
+	before, err := readSide(oldPath)
 	if err != nil {
 		return nil, nil, err
 	}
-	after, err := readBenchmarks(newPath)
+	after, err := readSide(newPath)
 	if err != nil {
 		return nil, nil, err
 	}
+	warnings := slices.Concat(before.warnings, after.warnings, unlike(before, after))
 	var changes []Change
-	var warnings []Warning
 	var ps []float64
 	for _, name := range before.names {
-		if _, ok := after.values[name]; !ok {
+		if after.values[name] == nil {
 			warnings = append(warnings, Warning{name, "only in " + oldPath})
 			continue
 		}
@@ -57,87 +76,136 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 			case c.Old.Center != 0:
 				c.Ratio = c.New.Center / c.Old.Center
 			}
+			c.Noise = floorBetween(before, after, name, unit)
 			changes = append(changes, c)
 			ps = append(ps, c.P)
 		}
+		for _, unit := range after.units[name] {
+			if len(before.values[name][unit]) == 0 {
+				warnings = append(warnings, Warning{name, fmt.Sprintf("%s is only in %s", unit, newPath)})
+			}
+		}
 	}
 	for _, name := range after.names {
-		if _, ok := before.values[name]; !ok {
+		if before.values[name] == nil {
 			warnings = append(warnings, Warning{name, "only in " + newPath})
 		}
 	}
 	if len(changes) == 0 {
-		return nil, nil, fmt.Errorf("%s and %s have no benchmark in common", oldPath, newPath)
-	}
-	for key, value := range before.machine {
-		if other := after.machine[key]; other != value {
-			warnings = append(warnings, Warning{"run", fmt.Sprintf("%s differs: %q and %q; times of unlike machines can't be compared", key, value, other)})
-		}
+		return nil, nil, fmt.Errorf("%s and %s have no benchmark in common%s", oldPath, newPath, whyNone(before, after))
 	}
 	for i, p := range holm(ps) {
 		changes[i].PAdjusted = p
 	}
-	return changes, warnings, nil
+	return changes, append(warnings, tooFewToShow(changes)...), nil
 }
 
-type benchmarks struct {
-	names   []string // in the file's order
-	units   map[string][]string
-	values  map[string]map[string][]float64
-	machine map[string]string
+// floorBetween takes the noise of a benchmark's case from both sides.
+func floorBetween(before, after side, name, unit string) float64 {
+	floor := max(before.floor(name, unit), after.floor(name, unit))
+	baseline := before.baselineOf(name)
+	if baseline == "" || !before.upstream[baseline] || !sameCode(before, after) {
+		return floor
+	}
+	a, b := before.values[baseline][unit], after.values[baseline][unit]
+	if len(a) == 0 || len(b) == 0 {
+		return floor
+	}
+	return max(floor, apart(summarise(a, 0.95).Center, summarise(b, 0.95).Center))
 }
 
-// readBenchmarks leaves the A/A controls out: they compare within one run.
-func readBenchmarks(path string) (benchmarks, error) {
-	b := benchmarks{units: map[string][]string{}, values: map[string]map[string][]float64{}, machine: map[string]string{}}
-	info, err := os.Stat(path)
-	if err != nil {
-		return b, err
+// whyNone finds the commonest reason: a machine with another number of cores.
+func whyNone(before, after side) string {
+	bare := map[string]string{}
+	for _, name := range before.names {
+		bare[procsSuffix.ReplaceAllString(name, "")] = name
 	}
-	if info.IsDir() {
-		path = filepath.Join(path, rawFile)
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return b, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", filepath.Dir(path), rawFile)
-	}
-	if err != nil {
-		return b, err
-	}
-	defer f.Close()
-	reader := benchfmt.NewReader(f, path)
-	for reader.Scan() {
-		r, ok := reader.Result().(*benchfmt.Result)
-		if !ok {
-			continue
-		}
-		name := "Benchmark" + string(r.Name)
-		if strings.HasSuffix(procsSuffix.ReplaceAllString(name, ""), ControlSuffix) {
-			continue
-		}
-		if _, err := valuesOf(r); err != nil {
-			_, line := r.Pos()
-			return b, fmt.Errorf("%s:%d: the sample %w", path, line, err)
-		}
-		if b.values[name] == nil {
-			b.names = append(b.names, name)
-			b.values[name] = map[string][]float64{}
-		}
-		for _, v := range r.Values {
-			if !slices.Contains(b.units[name], v.Unit) {
-				b.units[name] = append(b.units[name], v.Unit)
-			}
-			b.values[name][v.Unit] = append(b.values[name][v.Unit], v.Value)
-		}
-		for _, key := range []string{"goos", "goarch", "cpu"} {
-			b.machine[key] = r.GetConfig(key)
+	for _, name := range after.names {
+		if other, ok := bare[procsSuffix.ReplaceAllString(name, "")]; ok {
+			return fmt.Sprintf(": %s and %s differ in GOMAXPROCS, run both on like machines", other, name)
 		}
 	}
-	if err := reader.Err(); err != nil {
-		return b, err
+	return fmt.Sprintf(": found %s, … and %s, …", before.names[0], after.names[0])
+}
+
+// tooFewToShow warns where no difference, however large, could be shown.
+func tooFewToShow(changes []Change) []Warning {
+	needed := 2
+	for p := 1.0 / 3; p*float64(len(changes)) >= alpha; { // 2/C(2n, n)
+		needed++
+		p *= float64(needed) / float64(4*needed-2)
 	}
-	if len(b.names) == 0 {
-		return b, fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format", path)
+	few := 0
+	for _, c := range changes {
+		if min(len(c.Old.Values), len(c.New.Values)) < needed {
+			few++
+		}
 	}
-	return b, nil
+	if few == 0 {
+		return nil
+	}
+	return []Warning{{"run", fmt.Sprintf("%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never fail", few, len(changes), needed)}}
+}
+
+// unlike lists what should be equal on both sides and is not.
+func unlike(before, after side) []Warning {
+	var warnings []Warning
+	differ := func(what, a, b, so string) {
+		if a != b {
+			warnings = append(warnings, Warning{"run", fmt.Sprintf("%s differs: %q and %q; %s", what, a, b, so)})
+		}
+	}
+	const machine = "times of unlike machines can't be compared"
+	for _, key := range machineKeys {
+		a, b := before.machine[key], after.machine[key]
+		differ(key, strings.Join(a, ", "), strings.Join(b, ", "), machine)
+	}
+	if before.run == nil || after.run == nil {
+		return warnings
+	}
+	p, q := before.run.Plan, after.run.Plan
+	const plan = "unlike plans measure unlike work"
+	differ("workload", p.Workload, q.Workload, plan)
+	differ("trace", p.Trace, q.Trace, plan)
+	differ("seed", fmt.Sprint(p.Seed), fmt.Sprint(q.Seed), "keys and events come from it: give both runs the same --seed")
+	differ("time of a sample", p.SampleTime.String(), q.SampleTime.String(), plan)
+	units := map[string]string{}
+	for _, c := range p.Cases {
+		units[c.Key()] = c.Unit
+	}
+	for _, c := range q.Cases {
+		if unit, ok := units[c.Key()]; ok {
+			differ("unit of "+c.Key(), unit, c.Unit, "its verdicts are taken on unlike units")
+		}
+	}
+	e, f := before.run.Environment, after.run.Environment
+	differ("number of cores", fmt.Sprint(e.Cores), fmt.Sprint(f.Cores), machine)
+	differ("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS), fmt.Sprint(f.GOMAXPROCS), machine)
+	differ("kernel", e.Kernel, f.Kernel, machine)
+	differ("Go", e.Go, f.Go, "a change may come from the compiler")
+	var modules []string
+	for path := range before.run.Versions {
+		modules = append(modules, path)
+	}
+	for path := range after.run.Versions {
+		modules = append(modules, path)
+	}
+	slices.Sort(modules)
+	for _, path := range slices.Compact(modules) {
+		differ(path, before.run.Versions[path], after.run.Versions[path], "a change may come from it")
+	}
+	return warnings
+}
+
+// sameCode reports that upstream's code is the same on both sides.
+func sameCode(before, after side) bool {
+	if before.run == nil || after.run == nil || before.run.Environment.Go != after.run.Environment.Go {
+		return false
+	}
+	for _, path := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} {
+		if v := before.run.Versions[path]; v == "" || v != after.run.Versions[path] {
+			return false
+		}
+	}
+	return true
 }

@@ -11,31 +11,9 @@ import (
 // Load reads a result directory, a crashed or interrupted run's too. What was
 // left out of a damaged raw.txt is in the run's warnings.
 func Load(dir string) (Run, []Measurement, error) {
-	var run Run
-	path := filepath.Join(dir, runFile)
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return run, nil, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, runFile)
-	}
+	run, err := loadRun(dir)
 	if err != nil {
 		return run, nil, err
-	}
-	var version struct{ Schema *int }
-	if err := json.Unmarshal(b, &version); err != nil {
-		return run, nil, jsonError(path, b, err)
-	}
-	if version.Schema == nil || *version.Schema < 1 || *version.Schema > SchemaVersion {
-		found := "none"
-		if version.Schema != nil {
-			found = fmt.Sprint(*version.Schema)
-		}
-		return run, nil, fmt.Errorf("%s: schema: found %s, expected 1 to %d", path, found, SchemaVersion)
-	}
-	if err := json.Unmarshal(b, &run); err != nil {
-		return run, nil, jsonError(path, b, err)
-	}
-	if err := check(run.Plan); err != nil {
-		return run, nil, fmt.Errorf("%s: plan: %w", path, err)
 	}
 	samples, warnings, err := readRaw(filepath.Join(dir, rawFile), run.Plan)
 	if errors.Is(err, os.ErrNotExist) {
@@ -49,6 +27,37 @@ func Load(dir string) (Run, []Measurement, error) {
 	}
 	run.Warnings = append(run.Warnings, warnings...)
 	return run, samples, nil
+}
+
+// loadRun reads and checks a result directory's run.json.
+func loadRun(dir string) (Run, error) {
+	var run Run
+	path := filepath.Join(dir, runFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return run, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, runFile)
+	}
+	if err != nil {
+		return run, err
+	}
+	var version struct{ Schema *int }
+	if err := json.Unmarshal(b, &version); err != nil {
+		return run, jsonError(path, b, err)
+	}
+	if version.Schema == nil || *version.Schema < 1 || *version.Schema > SchemaVersion {
+		found := "none"
+		if version.Schema != nil {
+			found = fmt.Sprint(*version.Schema)
+		}
+		return run, fmt.Errorf("%s: schema: found %s, expected 1 to %d", path, found, SchemaVersion)
+	}
+	if err := json.Unmarshal(b, &run); err != nil {
+		return run, jsonError(path, b, err)
+	}
+	if err := check(run.Plan); err != nil {
+		return run, fmt.Errorf("%s: plan: %w", path, err)
+	}
+	return run, nil
 }
 
 // check refuses a plan that can't be analysed.

@@ -1,0 +1,250 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// maxCompared bounds the memory of a comparison: about 3 million samples.
+const maxCompared = 256 << 20
+
+// machineKeys are the lines of the Go benchmark format that name the machine.
+var machineKeys = []string{"goos", "goarch", "cpu"}
+
+// A side is one of the two results that Diff compares.
+type side struct {
+	names     []string // in the file's order, "package.name" where packages share a name
+	units     map[string][]string
+	values    map[string]map[string][]float64
+	controls  map[string]map[string][]float64 // of the A/A controls, by the baseline's name
+	baselines map[string]string               // of a case, where it has a control
+	machine   map[string][]string
+	upstream  map[string]bool // benchmarks of upstream's own code; from run.json
+	run       *Run            // nil for a file
+	warnings  []Warning
+}
+
+// readSide reads a result directory or a file in the Go benchmark format.
+func readSide(path string) (side, error) {
+	s := side{
+		units: map[string][]string{}, values: map[string]map[string][]float64{}, machine: map[string][]string{},
+		controls: map[string]map[string][]float64{}, upstream: map[string]bool{}, baselines: map[string]string{},
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return s, err
+	}
+	raw := path
+	if info.IsDir() {
+		raw = filepath.Join(path, rawFile)
+	}
+	f, err := os.Open(raw)
+	if errors.Is(err, os.ErrNotExist) {
+		return s, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", path, rawFile)
+	}
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	if err := s.readRaw(f, raw); err != nil {
+		return s, err
+	}
+	if len(s.names) == 0 {
+		return s, fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format", raw)
+	}
+	if info.IsDir() {
+		return s, s.readRun(path)
+	}
+	return s, nil
+}
+
+// readRaw leaves a cut last line and malformed lines out with a warning. A
+// value that can't be compared is an error: a gate must not pass over it.
+func (s *side) readRaw(f *os.File, path string) error {
+	whole, err := wholeLines(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if whole < info.Size() {
+		s.warnings = append(s.warnings, Warning{"run", path + ": the last line is cut off and was left out"})
+	}
+	type sample struct {
+		pkg, name string
+		values    []benchfmt.Value
+	}
+	var samples []sample
+	packages := map[string]string{} // of a name; sharedName for several
+	const sharedName = "\x00"
+	malformed := 0
+	reader := benchfmt.NewReader(io.NewSectionReader(f, 0, whole), path)
+	for reader.Scan() {
+		record := reader.Result()
+		r, ok := record.(*benchfmt.Result)
+		if !ok {
+			if e, ok := record.(*benchfmt.SyntaxError); ok {
+				if malformed++; malformed <= 3 {
+					s.warnings = append(s.warnings, Warning{"run", "left out: " + e.Error()})
+				}
+			}
+			continue
+		}
+		if _, err := valuesOf(r); err != nil {
+			_, line := r.Pos()
+			return fmt.Errorf("%s:%d: the sample %w", path, line, err)
+		}
+		x := sample{r.GetConfig("pkg"), "Benchmark" + string(r.Name), slices.Clone(r.Values)}
+		samples = append(samples, x)
+		if pkg, ok := packages[x.name]; ok && pkg != x.pkg {
+			packages[x.name] = sharedName
+		} else if !ok {
+			packages[x.name] = x.pkg
+		}
+		for _, key := range machineKeys {
+			if v := r.GetConfig(key); !slices.Contains(s.machine[key], v) {
+				s.machine[key] = append(s.machine[key], v)
+			}
+		}
+	}
+	if malformed > 3 {
+		s.warnings = append(s.warnings, Warning{"run", fmt.Sprintf("%s: %d malformed lines left out in all", path, malformed)})
+	}
+	if err := reader.Err(); err != nil {
+		return err
+	}
+	for _, x := range samples {
+		name := x.name
+		if packages[name] == sharedName {
+			name = x.pkg + "." + name
+		}
+		s.add(name, x.values)
+	}
+	return nil
+}
+
+// add keeps the A/A controls apart: they compare within one run.
+func (s *side) add(name string, values []benchfmt.Value) {
+	procs := procsSuffix.FindString(name)
+	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), ControlSuffix); ok {
+		baseline += procs
+		if c, ok := caseOf(baseline); ok {
+			s.baselines[c] = baseline
+		}
+		if s.controls[baseline] == nil {
+			s.controls[baseline] = map[string][]float64{}
+		}
+		for _, v := range values {
+			s.controls[baseline][v.Unit] = append(s.controls[baseline][v.Unit], v.Value)
+		}
+		return
+	}
+	if s.values[name] == nil {
+		s.names = append(s.names, name)
+		s.values[name] = map[string][]float64{}
+	}
+	for _, v := range values {
+		if s.values[name][v.Unit] == nil {
+			s.units[name] = append(s.units[name], v.Unit)
+		}
+		s.values[name][v.Unit] = append(s.values[name][v.Unit], v.Value)
+	}
+}
+
+// readRun adds what run.json tells about the samples.
+func (s *side) readRun(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, runFile)); errors.Is(err, os.ErrNotExist) {
+		s.warnings = append(s.warnings, Warning{"run", fmt.Sprintf("%s has no %s: plan and versions are not compared", dir, runFile)})
+		return nil
+	}
+	run, err := loadRun(dir)
+	if err != nil {
+		return err
+	}
+	s.run = &run
+	if run.Finished.IsZero() || run.Stopped == "interrupted" {
+		s.warnings = append(s.warnings, Warning{"run", dir + ": the run did not come to its end"})
+	}
+	for _, x := range run.Schedule {
+		if x.Failure != "" {
+			s.warnings = append(s.warnings, Warning{x.Case + "/" + x.Arm, fmt.Sprintf("a sample failed in %s: %s", dir, x.Failure)})
+		}
+	}
+	upstream := map[string]bool{}
+	for _, c := range run.Plan.Cases {
+		for _, a := range c.Arms {
+			if a.Peer && a.Name == c.Baseline {
+				upstream[benchmarkName(c, a.Name)] = true
+			}
+		}
+	}
+	for _, name := range s.names {
+		s.upstream[name] = upstream[name] || upstream[procsSuffix.ReplaceAllString(name, "")]
+	}
+	return nil
+}
+
+// caseOf is a benchmark's name without its variant; false if it names none.
+func caseOf(name string) (string, bool) {
+	i := strings.LastIndex(name, "/impl=")
+	if i < 0 {
+		return "", false
+	}
+	return name[:i] + procsSuffix.FindString(name), true
+}
+
+// baselineOf is the benchmark that a benchmark's case has its A/A control of,
+// "" if it has none.
+func (s side) baselineOf(name string) string {
+	c, ok := caseOf(name)
+	if !ok {
+		return ""
+	}
+	return s.baselines[c]
+}
+
+// floor is what the A/A control of a benchmark's case differs by in unit.
+func (s side) floor(name, unit string) float64 {
+	baseline := s.baselineOf(name)
+	a, b := s.values[baseline][unit], s.controls[baseline][unit]
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	return apart(summarise(a, 0.95).Center, summarise(b, 0.95).Center)
+}
+
+// wholeLines is the length of f up to its last line's end.
+func wholeLines(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, errors.New("is not a regular file, expected the Go benchmark format")
+	}
+	if info.Size() > maxCompared {
+		return 0, fmt.Errorf("is %d MiB, expected at most %d MiB", info.Size()>>20, maxCompared>>20)
+	}
+	buf := make([]byte, 4096)
+	for end := info.Size(); end > 0; {
+		start := max(0, end-int64(len(buf)))
+		part := buf[:end-start]
+		if _, err := f.ReadAt(part, start); err != nil {
+			return 0, err
+		}
+		if i := strings.LastIndexByte(string(part), '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
+}

@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// rawOf writes eight samples of each benchmark, from its value upwards.
+func rawOf(t *testing.T, header string, values map[string]float64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "raw.txt")
+	s := "goos: linux\n" + header
+	for name, ns := range values {
+		for i := range 8 {
+			s += fmt.Sprintf("%s-2\t1\t%g ns/op\n", name, ns+float64(i)/10)
+		}
+	}
+	require.NoError(t, os.WriteFile(path, []byte(s), 0o666))
+	return path
+}
+
+func TestDiffNoiseFloor(t *testing.T) {
+	const a, base = "BenchmarkQueue/op=x/impl=ring", "BenchmarkQueue/op=x/impl=client-go"
+	old := rawOf(t, "", map[string]float64{a: 100, base: 100, base + ControlSuffix: 130})
+	slower := rawOf(t, "", map[string]float64{a: 120, base: 100, base + ControlSuffix: 100})
+	changes, _, err := Diff(old, slower)
+	require.NoError(t, err)
+	require.Len(t, changes, 2, "the control is no benchmark of its own")
+	for _, c := range changes {
+		assert.InDelta(t, 0.3, c.Noise, 0.01)
+		assert.False(t, c.Shown(), "%s: within what the baseline differs from itself by", c.Benchmark)
+	}
+	much := rawOf(t, "", map[string]float64{a: 150, base: 100, base + ControlSuffix: 100})
+	changes, _, err = Diff(old, much)
+	require.NoError(t, err)
+	for _, c := range changes {
+		assert.Equal(t, c.Benchmark == a+"-2", c.Shown(), c.Benchmark)
+	}
+}
+
+// What upstream's code changed by between two runs is noise of the machine.
+func TestDiffOfSlowerMachine(t *testing.T) {
+	old, slow := result(t), result(t)
+	for _, dir := range []string{old, slow} {
+		run, err := loadRun(dir)
+		require.NoError(t, err)
+		run.Versions = map[string]string{"k8s.io/client-go": "v1", "sigs.k8s.io/controller-runtime": "v1"}
+		for i := range run.Plan.Cases[0].Arms {
+			run.Plan.Cases[0].Arms[i].Peer = run.Plan.Cases[0].Arms[i].Name == run.Plan.Cases[0].Baseline
+		}
+		require.NoError(t, writeJSON(filepath.Join(dir, runFile), run))
+	}
+	edit(t, filepath.Join(slow, rawFile), func(s string) string {
+		return strings.NewReplacer("\t100 ns", "\t140 ns", "\t101 ns", "\t141 ns", "\t102 ns", "\t142 ns").Replace(s)
+	})
+	changes, warnings, err := Diff(old, slow)
+	require.NoError(t, err)
+	for _, c := range changes {
+		assert.InDelta(t, 0.396, c.Noise, 0.001)
+		c.PAdjusted = 0
+		assert.False(t, c.Shown())
+	}
+	assert.Contains(t, fmt.Sprint(warnings), "the run did not come to its end")
+	assert.Contains(t, fmt.Sprint(warnings), "fewer than the ")
+
+	edit(t, filepath.Join(slow, runFile), func(s string) string {
+		return strings.NewReplacer(`"client-go": "v1"`, "", `"k8s.io/client-go": "v1"`, `"k8s.io/client-go": "v2"`, `"seed": 0`, `"seed": 7`,
+			`"cores": 0`, `"cores": 4`, `"unit": "sec/op"`, `"unit": "B/op"`).Replace(s)
+	})
+	changes, warnings, err = Diff(old, slow)
+	require.NoError(t, err)
+	assert.Zero(t, changes[0].Noise, "another client-go may be slower itself")
+	all := fmt.Sprint(warnings)
+	for _, want := range []string{`k8s.io/client-go differs: "v1" and "v2"`, `seed differs: "0" and "7"`, `number of cores differs: "0" and "4"`, `differs: "sec/op" and "B/op"`} {
+		assert.Contains(t, all, want)
+	}
+}
+
+func TestDiffDoubts(t *testing.T) {
+	good := map[string]float64{"BenchmarkA": 100, "BenchmarkB": 100}
+	old := rawOf(t, "cpu: one\n", good)
+	for name, c := range map[string]struct {
+		header string
+		values map[string]float64
+		damage func(string) string
+		warns  string
+		fails  string
+	}{
+		"machine":    {header: "cpu: other\n", values: good, warns: `cpu differs: "one" and "other"`},
+		"cut off":    {header: "cpu: one\n", values: good, damage: func(s string) string { return s[:len(s)-5] }, warns: "the last line is cut off"},
+		"malformed":  {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 x ns/op\n" }, warns: "left out: "},
+		"NaN":        {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 NaN ns/op\n" }, fails: "raw.txt:18: the sample printed NaN sec/op"},
+		"negative":   {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 -5 B/op\n" }, fails: "raw.txt:18: the sample printed -5 B/op"},
+		"unit":       {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 5 B/op\n" }, warns: "{BenchmarkA-2 B/op is only in"},
+		"gone":       {values: map[string]float64{"BenchmarkA": 100}, warns: "{BenchmarkB-2 only in"},
+		"added":      {values: map[string]float64{"BenchmarkA": 1, "BenchmarkB": 1, "BenchmarkC": 1}, warns: "{BenchmarkC-2 only in"},
+		"foreign":    {values: map[string]float64{"BenchmarkX": 1}, fails: "have no benchmark in common: found Benchmark"},
+		"GOMAXPROCS": {values: good, damage: func(s string) string { return strings.ReplaceAll(s, "-2\t", "-8\t") }, fails: "differ in GOMAXPROCS"},
+		"no newline": {values: good, damage: func(s string) string { return strings.ReplaceAll(s, "\n", " ") }, fails: "holds no benchmark result"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := rawOf(t, c.header, c.values)
+			if c.damage != nil {
+				edit(t, path, c.damage)
+			}
+			_, warnings, err := Diff(old, path)
+			if c.fails != "" {
+				assert.ErrorContains(t, err, c.fails)
+				return
+			}
+			require.NoError(t, err)
+			assert.Contains(t, fmt.Sprint(warnings), c.warns)
+		})
+	}
+	_, _, err := Diff(old, os.DevNull)
+	assert.ErrorContains(t, err, "is not a regular file")
+}
+
+func TestDiffKeepsPackagesApart(t *testing.T) {
+	write := func(second float64) string {
+		path := rawOf(t, "pkg: a\n", map[string]float64{"BenchmarkX": 100})
+		edit(t, path, func(s string) string {
+			return s + "pkg: b\n" + strings.ReplaceAll(strings.TrimPrefix(s, "goos: linux\npkg: a\n"), "\t10", fmt.Sprintf("\t%g", second))
+		})
+		return path
+	}
+	changes, _, err := Diff(write(10), write(90))
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	assert.Equal(t, []string{"a.BenchmarkX-2", "b.BenchmarkX-2"}, []string{changes[0].Benchmark, changes[1].Benchmark})
+	assert.False(t, changes[0].Shown())
+	assert.True(t, changes[1].Shown())
+}
+
+func TestDiffOfThousandsOfCases(t *testing.T) {
+	values := map[string]float64{}
+	for i := range 3000 {
+		values[fmt.Sprintf("BenchmarkQueue/op=%d/impl=ring", i)] = 100
+	}
+	path := rawOf(t, "", values)
+	changes, warnings, err := Diff(path, path)
+	require.NoError(t, err)
+	assert.Len(t, changes, 3000)
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0].Text, "3000 of 3000 comparisons have fewer than the 10 samples a side")
+}
