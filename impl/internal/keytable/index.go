@@ -3,13 +3,17 @@ package keytable
 import "math/bits"
 
 const (
-	// A group is one cache line: groupLen references and the count of
-	// references that passed over it because it was full.
+	// A group is one cache line: groupLen references and a word of counts.
 	groupLen = 15
+	// onePassed is one in the upper count of that word.
+	onePassed = 1 << 4
 	// The index grows when a group holds more than maxMean references on
-	// average and shrinks below minMean.
-	maxMean = 13
-	minMean = 1
+	// average and shrinks below minMean. Below sparseGroups (16 KB) memory is not
+	// worth a longer search, so there it grows at sparseMean.
+	maxMean      = 13
+	minMean      = 1
+	sparseMean   = 6
+	sparseGroups = 256
 	// minGroups is the least number of groups that is worth shrinking to: 32 KB,
 	// room for 6,656 keys.
 	minGroups = 512
@@ -17,9 +21,10 @@ const (
 
 // A group holds references packed to its front, then zeros. A reference is a
 // slot number plus one in the low bits (slotMask) and a tag of hash bits above.
-// The last word counts the references whose probe passed over this group: when
-// it is zero, a search ends here. So removal needs neither tombstones nor the
-// hashes of the neighbours.
+// The last word counts the references here in its low four bits, so that adding
+// and removing one needs no scan for the end, and above them the references
+// whose probe passed over this group: when those are none, a search ends here.
+// So removal needs neither tombstones nor the hashes of the neighbours.
 type group [groupLen + 1]uint32
 
 // An index is a hash table of slot numbers. The high half of a hash chooses the
@@ -28,6 +33,10 @@ type index struct {
 	groups   []group
 	slotMask uint32
 	used     int // references
+	limit    int // references at which it must grow
+	// found is where in its group the last search found its reference: that one
+	// is often the next to be removed. It may be outdated.
+	found int
 }
 
 // home is the first group to probe: the high half of hash scaled to the number
@@ -42,13 +51,12 @@ func (x *index) refer(hash uint64, slot uint32) {
 	x.used++
 	for g := x.home(hash); ; {
 		group := &x.groups[g]
-		for i := range group[:groupLen] {
-			if group[i] == 0 {
-				group[i] = ref
-				return
-			}
+		if n := group[groupLen] % onePassed; n < groupLen {
+			group[n] = ref
+			group[groupLen]++
+			return
 		}
-		group[groupLen]++
+		group[groupLen] += onePassed
 		if g++; g == uint32(len(x.groups)) {
 			g = 0
 		}
@@ -61,19 +69,19 @@ func (x *index) forget(hash uint64, slot uint32) {
 	x.used--
 	for g := x.home(hash); ; {
 		group := &x.groups[g]
-		for i := range group[:groupLen] {
-			if group[i] != ref {
-				continue
+		i := x.found % (groupLen + 1)
+		if group[i] != ref || i == groupLen {
+			for i = 0; i < groupLen && group[i] != ref; i++ {
 			}
-			last := i
-			for last+1 < groupLen && group[last+1] != 0 {
-				last++
-			}
-			group[i] = group[last]
-			group[last] = 0
+		}
+		if i < groupLen {
+			last := group[groupLen]%onePassed - 1
+			group[i] = group[last%groupLen]
+			group[last%groupLen] = 0
+			group[groupLen]--
 			return
 		}
-		group[groupLen]--
+		group[groupLen] -= onePassed
 		if g++; g == uint32(len(x.groups)) {
 			g = 0
 		}
@@ -90,6 +98,15 @@ func (x *index) reset(n, slots int) {
 	}
 	x.slotMask = uint32(1)<<bits.Len(uint(slots+slots/2)) - 1
 	x.used = 0
+	x.limit = limit(n)
+}
+
+// limit is the number of references at which an index of n groups grows.
+func limit(n int) int {
+	if n < sparseGroups {
+		return n * sparseMean
+	}
+	return n * maxMean
 }
 
 // grow is the next size for an index of n groups that holds used references.
@@ -97,7 +114,7 @@ func (x *index) reset(n, slots int) {
 // full as it may be; a small one doubles.
 func grow(n, used int) int {
 	switch {
-	case used < n*maxMean: // built again for wider slot numbers only
+	case used < limit(n): // built again for wider slot numbers only
 		return n
 	case n == 0:
 		return 1

@@ -110,18 +110,19 @@ func (t *Table[K, V]) search(hash uint64, key K) (slot uint32, ok bool) {
 	home := t.home(hash)
 	for g := home; ; {
 		group := &t.groups[g]
-		for _, ref := range group[:groupLen] {
+		for i, ref := range group[:groupLen] {
 			if ref == 0 {
 				break
 			}
 			if ref^want <= low {
 				slot = ref&low - 1
 				if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+					t.found = i
 					return slot, true
 				}
 			}
 		}
-		if group[groupLen] == 0 {
+		if group[groupLen] < onePassed {
 			return 0, false
 		}
 		if g++; g == uint32(len(t.groups)) {
@@ -150,7 +151,7 @@ func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 	if t.irreflexive && key != key {
 		return slot
 	}
-	if t.used >= len(t.groups)*maxMean || slot >= t.slotMask {
+	if t.used >= t.limit || slot >= t.slotMask {
 		t.rebuild(grow(len(t.groups), t.used))
 		return slot // rebuild indexed the new slot too
 	}
