@@ -28,8 +28,7 @@ type heap4[T comparable] struct {
 	order           dueheap.Heap
 	outdated        int
 
-	slots  [batch]uint32 // of due
-	hashes [batch]uint32
+	slots [batch]uint32 // of due
 }
 
 // gone is the ready time of a key that is about to be removed. No node has it.
@@ -71,9 +70,6 @@ func (h *heap4[T]) current(n dueheap.Node) bool {
 	return h.holds(n.Slot) && *h.value(n.Slot) == n.At
 }
 
-// due works in three passes over a batch, each a short loop of independent
-// memory accesses: in a large queue each of them misses the cache, and so they
-// overlap.
 func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 	slots := h.slots[:0]
 	for len(slots) < min(limit, batch) && h.order.Len() > 0 && h.order.Min().At <= now {
@@ -85,16 +81,7 @@ func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 		*h.value(n.Slot) = gone // so a second node of the same time is outdated
 		slots = append(slots, n.Slot)
 	}
-	from := len(into)
-	for _, slot := range slots {
-		into = append(into, h.item(slot))
-	}
-	for i, item := range into[from:] {
-		h.hashes[i] = h.hash(item)
-	}
-	for i, slot := range slots {
-		h.remove(h.hashes[i], slot)
-	}
+	into = h.removeAll(slots, into)
 	if h.live == 0 {
 		h.order.Clear()
 		h.outdated = 0

@@ -42,6 +42,8 @@ type table[T comparable, V any] struct {
 	open    []uint32
 	vacant  int // chunks in open that have memory and no item
 
+	hashes []uint32 // of removeAll
+
 	seed maphash.Seed
 	// irreflexive tells that an item may differ from itself, as NaN does. Such
 	// an item is never found again, but it waits.
@@ -124,6 +126,24 @@ func (t *table[T, V]) remove(hash uint32, slot uint32) {
 	case t.words < n/8:
 		t.resize(n / 4)
 	}
+}
+
+// removeAll removes the items in slots and appends them to into. Each pass is a
+// short loop of independent memory accesses: in a large table each of them
+// misses the cache, and so they overlap.
+func (t *table[T, V]) removeAll(slots []uint32, into []T) []T {
+	from := len(into)
+	for _, slot := range slots {
+		into = append(into, t.item(slot))
+	}
+	t.hashes = t.hashes[:0]
+	for _, item := range into[from:] {
+		t.hashes = append(t.hashes, t.hash(item))
+	}
+	for i, slot := range slots {
+		t.remove(t.hashes[i], slot)
+	}
+	return into
 }
 
 // drop removes everything.

@@ -238,16 +238,15 @@ func (w *wheel[T]) open(level, digit int) {
 
 func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 	w.advance(now, limit)
-	for w.taken < len(w.ripe) && len(into) < limit {
-		slot := w.ripe[w.taken]
-		if w.value(slot).at > now {
-			break // the clock went back
+	ripe := w.ripe[w.taken:min(w.taken+limit, len(w.ripe))]
+	for i, slot := range ripe {
+		if w.value(slot).at > now { // the clock went back
+			ripe = ripe[:i]
+			break
 		}
-		w.taken++
-		item := w.item(slot)
-		w.remove(w.hash(item), slot)
-		into = append(into, item)
 	}
+	into = w.removeAll(ripe, into)
+	w.taken += len(ripe)
 	if w.taken == len(w.ripe) {
 		w.ripe, w.taken = w.ripe[:0], 0
 		if cap(w.ripe) > 4096 {
