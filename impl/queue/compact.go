@@ -47,8 +47,9 @@ func (q *compactQueue[T]) Add(item T) {
 
 func (q *compactQueue[T]) Len() int {
 	q.Lock()
-	defer q.Unlock()
-	return q.length
+	n := q.length
+	q.Unlock()
+	return n
 }
 
 func (q *compactQueue[T]) Get() (item T, shutdown bool) {
