@@ -2,19 +2,27 @@ package app
 
 import (
 	"fmt"
-	"regexp"
+	"io"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchunit"
 )
 
+// A gateOutput is where compare leaves what CI systems read.
+type gateOutput struct {
+	markdown, junit string
+	annotate        annotation
+}
+
 func compareCommand() *cobra.Command {
 	var failOn string
 	var out output
+	gate := gateOutput{annotate: "none"}
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "Compare two results, as a gate for CI",
@@ -23,11 +31,27 @@ prints what changed, by benchstat's medians and U-test, with Holm's correction
 over all rows. With --fail-on it exits with 1 if a change is both shown and
 larger than a limit.
 
-The limits are separated by commas: a metric (` + strings.Join(metricNames(), ", ") + `, or a unit as
-in live-B/item), then > and how much more is too much: 5% of the old median, or
-an amount in the unit.`,
+The limits are separated by commas: [SCOPE:]METRIC>AMOUNT. A metric is one of
+` + strings.Join(metricNames(), ", ") + `, or a unit as
+in live-B/item; the amount is 5% of the old median, or an amount in the unit as
+it is printed (seconds, bytes). METRIC<AMOUNT is for what should not shrink. A
+scope is a component or the begin of a case's name, with * for anything.
+
+A change is shown if it is beyond chance and beyond the noise floor: what the
+A/A control differs by from its baseline and, between two result directories of
+the same Go and modules, what upstream's code changed by. So a slow machine does
+not fail the gate. Unlike machines, plans and versions are warned about.`,
 		Example: `  benchrun compare reports/out/old reports/out/new
-  benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'`,
+  benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'
+
+  # Tighter for queues, looser for lists, a floor below reads a second
+  benchrun compare old new --fail-on 'queue:time>5%,indexer/op=list*:cpu>20%,informer:reads/s<10%'
+
+  # In a GitHub workflow
+  benchrun compare old new --fail-on 'time>5%' --annotate github --markdown "$GITHUB_STEP_SUMMARY"
+
+  # In GitLab, as artifacts of the kinds codequality and junit
+  benchrun compare old new --fail-on 'time>5%' --annotate gitlab --junit junit.xml > gl-code-quality-report.json`,
 		Args: wantArgs("OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			limits, err := parseLimits(failOn)
@@ -38,133 +62,167 @@ an amount in the unit.`,
 			if err != nil {
 				return err
 			}
-			for _, l := range limits {
-				if !slices.ContainsFunc(changes, func(c experiment.Change) bool { return c.Unit == l.unit }) {
-					return fmt.Errorf("--fail-on: no benchmark measures %s, found %s", l.unit, strings.Join(unitsOf(changes), ", "))
-				}
-			}
-			for _, w := range warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", w.Scope, w.Text)
-			}
-			if err := out.print(cmd.OutOrStdout(), changeTable(changes)); err != nil {
+			if err := unused(limits, changes); err != nil {
 				return err
 			}
-			failed := false
-			for _, c := range changes {
-				for _, l := range limits {
-					if l.exceeded(c) {
-						failed = true
-						fmt.Fprintf(cmd.ErrOrStderr(), "failed: %s: %s is %s, the limit is %s\n", c.Benchmark, c.Unit, change(c), l.text)
-					}
-				}
+			g := judge(changes, limits)
+			g.Old, g.New, g.Limits, g.Warnings = args[0], args[1], failOn, warnings
+			stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if gate.annotate == "gitlab" {
+				stdout = stderr // which leaves stdout to the report
 			}
-			if failed {
+			printWarnings(stderr, warnings)
+			if err := out.print(stdout, changeTable(changes)); err != nil {
+				return err
+			}
+			for _, f := range g.Failed {
+				fmt.Fprintf(stderr, "failed: %s\n", onOneLine(f.String()))
+			}
+			if err := gate.write(cmd, g); err != nil {
+				return err
+			}
+			if len(g.Failed) > 0 {
 				return errGate
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&failOn, "fail-on", "", "limits on what may grow, as in 'time>5%,allocs>0'")
+	f := cmd.Flags()
+	f.StringVar(&failOn, "fail-on", "", "limits on what may change, as in 'time>5%,queue:allocs>0'")
+	f.StringVar(&gate.markdown, "markdown", "", "write a job summary in Markdown to this file; $GITHUB_STEP_SUMMARY is appended to")
+	f.StringVar(&gate.junit, "junit", "", "write JUnit XML to this file: a test for each comparison under a limit")
+	f.Var(&gate.annotate, "annotate", "annotations: github (workflow commands on stderr), gitlab (a Code Quality report on stdout, the table on stderr), none")
+	_ = cmd.RegisterFlagCompletionFunc("annotate", cobra.FixedCompletions(annotations, cobra.ShellCompDirectiveNoFileComp))
 	out.addTo(cmd)
 	return cmd
 }
 
-// metrics are the short names of units in --fail-on.
-var metrics = map[string]string{"time": "sec/op", "cpu": "cpu-sec/op", "bytes": "B/op", "allocs": "allocs/op"}
-
-func metricNames() []string {
-	names := make([]string, 0, len(metrics))
-	for name := range metrics {
-		names = append(names, name)
+// judge keeps the changes that a limit covers and finds those that exceed one.
+func judge(changes []experiment.Change, limits []limit) reports.Gate {
+	g := reports.Gate{Changes: changes}
+	if len(limits) == 0 {
+		return g
 	}
-	slices.Sort(names)
-	return names
-}
-
-// A limit is one part of --fail-on.
-type limit struct {
-	text  string
-	unit  string
-	share float64 // of the old median, where percent
-	more  float64 // in the unit, otherwise
-	byPct bool
-}
-
-var limitSyntax = regexp.MustCompile(`^\s*([^\s>]+)\s*>\s*([0-9.]+)\s*(%?)\s*$`)
-
-func parseLimits(s string) ([]limit, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var limits []limit
-	for part := range strings.SplitSeq(s, ",") {
-		m := limitSyntax.FindStringSubmatch(part)
-		if m == nil {
-			return nil, fmt.Errorf("--fail-on: found %q, expected METRIC>AMOUNT or METRIC>SHARE%%, as in time>5%% or allocs>0", part)
-		}
-		amount, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			return nil, fmt.Errorf("--fail-on: found %q, expected a number", m[2])
-		}
-		unit, ok := metrics[m[1]]
-		if !ok && !strings.Contains(m[1], "/") {
-			return nil, fmt.Errorf("--fail-on: unknown metric %q, expected one of %s or a unit as in live-B/item", m[1], strings.Join(metricNames(), ", "))
-		}
-		if !ok {
-			_, unit = benchunit.Tidy(1, m[1])
-		}
-		l := limit{text: strings.TrimSpace(part), unit: unit, byPct: m[3] != ""}
-		if l.byPct {
-			l.share = amount / 100
-		} else {
-			l.more = amount
-		}
-		limits = append(limits, l)
-	}
-	return limits, nil
-}
-
-// exceeded never fails on noise alone: the change has to be shown as well.
-func (l limit) exceeded(c experiment.Change) bool {
-	if c.Unit != l.unit || !c.Shown() {
-		return false
-	}
-	grown := c.New.Center - c.Old.Center
-	if l.byPct {
-		return grown > l.share*c.Old.Center
-	}
-	return grown > l.more
-}
-
-func unitsOf(changes []experiment.Change) []string {
-	var units []string
+	g.Changes = nil
 	for _, c := range changes {
-		units = append(units, c.Unit)
+		covered := false
+		for _, l := range limits {
+			covered = covered || l.covers(c)
+			if l.exceeded(c) {
+				g.Failed = append(g.Failed, reports.Failure{Change: c, Limit: l.text})
+			}
+		}
+		if covered {
+			g.Changes = append(g.Changes, c)
+		}
 	}
-	slices.Sort(units)
-	return slices.Compact(units)
+	return g
+}
+
+// maxWarnings keeps the table in sight; the files hold more.
+const maxWarnings = 20
+
+func printWarnings(w io.Writer, warnings []experiment.Warning) {
+	for _, x := range warnings[:min(maxWarnings, len(warnings))] {
+		fmt.Fprintf(w, "warning: %s\n", onOneLine(x.Scope+": "+x.Text))
+	}
+	if more := len(warnings) - maxWarnings; more > 0 {
+		fmt.Fprintf(w, "warning: and %d more\n", more)
+	}
+}
+
+// onOneLine keeps a name in a result from writing lines, or commands to the
+// terminal, of its own.
+func onOneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || 0x7f <= r && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func (o gateOutput) write(cmd *cobra.Command, g reports.Gate) error {
+	if o.markdown != "" {
+		if err := writeSummary(o.markdown, g.Markdown()); err != nil {
+			return fmt.Errorf("--markdown: %w", err)
+		}
+	}
+	if o.junit != "" {
+		b, err := g.JUnit()
+		if err == nil {
+			err = os.WriteFile(o.junit, b, 0o666)
+		}
+		if err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	switch o.annotate {
+	case "github":
+		_, err := cmd.ErrOrStderr().Write(g.GitHub())
+		return err
+	case "gitlab":
+		b, err := g.GitLab()
+		if err != nil {
+			return err
+		}
+		_, err = cmd.OutOrStdout().Write(b)
+		return err
+	}
+	return nil
+}
+
+// writeSummary replaces a file, but for GitHub's job summary, which earlier
+// commands of the step may have written to.
+func writeSummary(path string, b []byte) error {
+	if path != os.Getenv("GITHUB_STEP_SUMMARY") {
+		return os.WriteFile(path, b, 0o666)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// An annotation is the --annotate flag.
+type annotation string
+
+var annotations = []string{"github", "gitlab", "none"}
+
+func (a *annotation) String() string { return string(*a) }
+func (a *annotation) Type() string   { return "system" }
+func (a *annotation) Set(s string) error {
+	if !slices.Contains(annotations, s) {
+		return fmt.Errorf("expected one of %s", strings.Join(annotations, ", "))
+	}
+	*a = annotation(s)
+	return nil
 }
 
 func changeTable(changes []experiment.Change) table {
-	t := table{value: changes, header: []string{"benchmark", "unit", "old", "new", "change", "p", "p adjusted"}}
+	t := table{value: changes, header: []string{"benchmark", "unit", "old", "new", "change", "noise", "p", "p adjusted"}}
 	for _, c := range changes {
 		class := benchunit.ClassOf(c.Unit)
 		t.rows = append(t.rows, []string{
-			strings.TrimPrefix(c.Benchmark, "Benchmark"), c.Unit,
-			benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), change(c),
+			shortName(c.Benchmark), onOneLine(c.Unit),
+			benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), reports.ChangeText(c), reports.NoiseText(c),
 			fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.3f", c.PAdjusted),
 		})
 	}
 	return t
 }
 
-// change is "~" where none was shown.
-func change(c experiment.Change) string {
-	switch {
-	case !c.Shown():
-		return "~"
-	case c.Old.Center == 0:
-		return "+" + benchunit.Scale(c.New.Center, benchunit.ClassOf(c.Unit))
+// shortName leaves "Benchmark" out, unless the line could then be a command to
+// a CI system: "::error::" or "##[error]".
+func shortName(benchmark string) string {
+	short := onOneLine(strings.TrimPrefix(benchmark, "Benchmark"))
+	if strings.HasPrefix(short, ":") || strings.HasPrefix(short, "#") {
+		return onOneLine(benchmark)
 	}
-	return fmt.Sprintf("%+.2f%%", 100*(c.Ratio-1))
+	return short
 }

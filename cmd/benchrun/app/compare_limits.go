@@ -1,0 +1,177 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"golang.org/x/perf/benchunit"
+)
+
+// A limit is one part of --fail-on: [SCOPE:]METRIC>AMOUNT.
+type limit struct {
+	text   string
+	scope  *regexp.Regexp // of kebab-case names, nil for all
+	metric string
+	unit   string  // exactly, or
+	tail   string  // a percentile that is part of the unit's name
+	less   bool    // fails when the metric shrinks
+	share  float64 // of the old median, where percent
+	more   float64 // in the unit, otherwise
+	byPct  bool
+}
+
+// metrics are the short names of units in --fail-on.
+var metrics = map[string]string{"time": "sec/op", "cpu": "cpu-sec/op", "bytes": "B/op", "allocs": "allocs/op"}
+
+// tails are the percentiles: p99 is any unit such as p99-ns or p99-ns/op.
+var tails = []string{"p50", "p90", "p99", "p999"}
+
+func metricNames() []string {
+	names := slices.Clone(tails)
+	for name := range metrics {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+var limitSyntax = regexp.MustCompile(`^(?:(.+):\s*)?([^\s<>:]+)\s*([<>])\s*([0-9.]+)\s*(%?)$`)
+
+func parseLimits(s string) ([]limit, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var limits []limit
+	for part := range strings.SplitSeq(s, ",") {
+		l, err := parseLimit(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("--fail-on: %w", err)
+		}
+		limits = append(limits, l)
+	}
+	return limits, nil
+}
+
+func parseLimit(part string) (limit, error) {
+	m := limitSyntax.FindStringSubmatch(part)
+	if m == nil {
+		return limit{}, fmt.Errorf("found %q, expected METRIC>AMOUNT or METRIC>SHARE%%, as in time>5%% or queue:allocs>0", part)
+	}
+	l := limit{text: part, metric: m[2], less: m[3] == "<", byPct: m[5] != ""}
+	amount, err := strconv.ParseFloat(m[4], 64)
+	if err != nil || math.IsInf(amount, 0) {
+		return limit{}, fmt.Errorf("%q: found %q, expected a number", part, m[4])
+	}
+	if l.byPct {
+		l.share = amount / 100
+	} else {
+		l.more = amount
+	}
+	switch unit, ok := metrics[l.metric]; {
+	case ok:
+		l.unit = unit
+	case slices.Contains(tails, l.metric):
+		l.tail = l.metric
+	case strings.ContainsAny(l.metric, "/-"):
+		_, l.unit = benchunit.Tidy(1, l.metric)
+	default:
+		return limit{}, fmt.Errorf("unknown metric %q, expected one of %s or a unit as in live-B/item", l.metric, strings.Join(metricNames(), ", "))
+	}
+	if m[1] != "" {
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(m[1])), `\*`, `.*`)
+		l.scope = regexp.MustCompile(`^(?:` + pattern + `)(?:/.*)?$`)
+	}
+	return l, nil
+}
+
+// covers reports that the limit is about this benchmark and unit.
+func (l limit) covers(c experiment.Change) bool {
+	if l.tail != "" {
+		if head, _, _ := strings.Cut(c.Unit, "-"); head != l.tail {
+			return false
+		}
+	} else if c.Unit != l.unit {
+		return false
+	}
+	return l.scope == nil || l.scope.MatchString(scopeName(c.Benchmark)) || l.scope.MatchString(bareName(c.Benchmark))
+}
+
+// exceeded never fails on noise alone: the change has to be shown as well.
+func (l limit) exceeded(c experiment.Change) bool {
+	if !l.covers(c) || !c.Shown() {
+		return false
+	}
+	grown := c.New.Center - c.Old.Center
+	if l.less {
+		grown = -grown
+	}
+	if l.byPct {
+		return grown > l.share*c.Old.Center
+	}
+	return grown > l.more
+}
+
+var procs = regexp.MustCompile(`-[0-9]+$`)
+
+// bareName is a benchmark's name as it is written in a scope:
+// "Queue/op=cycle/impl=ring", with the package before it where two have it.
+func bareName(benchmark string) string {
+	return procs.ReplaceAllString(strings.Replace(benchmark, "Benchmark", "", 1), "")
+}
+
+// scopeName has the component in place of its Go name: "delta-fifo/op=…".
+func scopeName(benchmark string) string {
+	title, rest, _ := strings.Cut(bareName(benchmark), "/")
+	var s strings.Builder
+	for i, r := range title {
+		if i > 0 && 'A' <= r && r <= 'Z' {
+			s.WriteByte('-')
+		}
+		s.WriteString(strings.ToLower(string(r)))
+	}
+	return s.String() + "/" + rest
+}
+
+// unused is the error of a limit that no benchmark is under: a gate that can't
+// fail is a mistake.
+func unused(limits []limit, changes []experiment.Change) error {
+	for _, l := range limits {
+		if slices.ContainsFunc(changes, l.covers) {
+			continue
+		}
+		anywhere := l
+		anywhere.scope = nil
+		if l.scope == nil || !slices.ContainsFunc(changes, anywhere.covers) {
+			return fmt.Errorf("--fail-on: no benchmark measures %s, found %s", l.metric, strings.Join(unitsOf(changes), ", "))
+		}
+		return fmt.Errorf("--fail-on: %s: no benchmark in both results that measures %s is in this scope, expected one as in %s", l.text, l.metric, scopeExample(changes, anywhere))
+	}
+	return nil
+}
+
+func scopeExample(changes []experiment.Change, l limit) string {
+	var names []string
+	for _, c := range changes {
+		if component, _, _ := strings.Cut(scopeName(c.Benchmark), "/"); l.covers(c) && !slices.Contains(names, component) {
+			names = append(names, component)
+		}
+	}
+	if len(names) > 10 {
+		names = append(names[:10], "…")
+	}
+	return strings.Join(names, ", ") + ", or " + scopeName(changes[0].Benchmark)
+}
+
+func unitsOf(changes []experiment.Change) []string {
+	var units []string
+	for _, c := range changes {
+		units = append(units, c.Unit)
+	}
+	slices.Sort(units)
+	return slices.Compact(units)
+}

@@ -1,0 +1,176 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"golang.org/x/perf/benchunit"
+)
+
+// A Gate is the outcome of comparing two results in CI. Its methods print it in
+// the forms that CI systems read; names in it may be anybody's and are escaped.
+type Gate struct {
+	Old, New string              // the paths compared
+	Limits   string              // what may change, as given; empty for no gate
+	Changes  []experiment.Change // every comparison that a limit covers; all without limits
+	Failed   []Failure           // one of each limit that a change exceeds
+	Warnings []experiment.Warning
+}
+
+// A Failure is a change that was shown and exceeds a limit.
+type Failure struct {
+	experiment.Change
+	Limit string // as given: "queue:time>5%"
+}
+
+// What a job summary holds at most: it is read by people, and GitHub's ends at
+// 1 MiB.
+const maxGateRows, maxGateWarnings = 50, 20
+
+// Verdict is the outcome in one sentence.
+func (g Gate) Verdict() string {
+	n := plural(len(g.Changes), "comparison")
+	switch failed := g.failedChanges(); {
+	case failed > 0:
+		return fmt.Sprintf("Gate failed: %d of %s changed by more than the limit %s", failed, n, g.Limits)
+	case g.Limits != "":
+		return fmt.Sprintf("Gate passed: none of %s is shown to change by more than the limit %s", n, g.Limits)
+	case g.shown() == 0:
+		return fmt.Sprintf("No change is shown in %s", n)
+	}
+	return fmt.Sprintf("%s shown in %s", plural(g.shown(), "change"), n)
+}
+
+func (g Gate) shown() int {
+	n := 0
+	for _, c := range g.Changes {
+		if c.Shown() {
+			n++
+		}
+	}
+	return n
+}
+
+// failedChanges counts changes, not the limits they exceed.
+func (g Gate) failedChanges() int {
+	rows := map[[2]string]bool{}
+	for _, f := range g.Failed {
+		rows[[2]string{f.Benchmark, f.Unit}] = true
+	}
+	return len(rows)
+}
+
+// ChangeText is a change as people read it: "+12.50%", "~" where none is shown,
+// the new value where the old one is 0.
+func ChangeText(c experiment.Change) string {
+	switch {
+	case !c.Shown():
+		return "~"
+	case c.Old.Center == 0:
+		return "+" + benchunit.Scale(c.New.Center, benchunit.ClassOf(c.Unit))
+	}
+	return fmt.Sprintf("%+.2f%%", 100*(c.Ratio-1))
+}
+
+// NoiseText is a change's noise floor: "±3.1%", "-" where it is unknown.
+func NoiseText(c experiment.Change) string {
+	if c.Noise == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("±%.1f%%", 100*c.Noise)
+}
+
+// String says what failed on one line.
+func (f Failure) String() string {
+	class := benchunit.ClassOf(f.Unit)
+	return fmt.Sprintf("%s: %s is %s (%s, now %s; p %.3f after Holm, noise %s), the limit is %s", f.Benchmark, f.Unit, ChangeText(f.Change),
+		benchunit.Scale(f.Old.Center, class), benchunit.Scale(f.New.Center, class), f.PAdjusted, NoiseText(f.Change), f.Limit)
+}
+
+// Markdown is a job summary: the verdict, what failed, the largest changes and
+// the warnings.
+func (g Gate) Markdown() []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	line("### %s", text(g.Verdict()))
+	line("")
+	line("%s → %s. A change counts only beyond chance (Mann–Whitney U, Holm's correction over all rows) and beyond the noise floor.", code(g.Old), code(g.New))
+	if len(g.Failed) > 0 {
+		line("")
+		line("| benchmark | unit | old | new | change | noise | p adjusted | limit |")
+		line("|---|---|--:|--:|--:|--:|--:|---|")
+		for _, f := range g.Failed[:min(maxGateRows, len(g.Failed))] {
+			line("%s %s |", gateRow(f.Change), gateCode(f.Limit))
+		}
+		if more := len(g.Failed) - maxGateRows; more > 0 {
+			line("")
+			line("%d more failed.", more)
+		}
+	}
+	if shown := g.largest(); len(shown) > 0 {
+		line("")
+		line("<details><summary>%s</summary>", plural(len(shown), "change")+" shown")
+		line("")
+		line("| benchmark | unit | old | new | change | noise | p adjusted |")
+		line("|---|---|--:|--:|--:|--:|--:|")
+		for _, c := range shown[:min(maxGateRows, len(shown))] {
+			line("%s", gateRow(c))
+		}
+		line("")
+		if more := len(shown) - maxGateRows; more > 0 {
+			line("%d smaller ones.", more)
+		}
+		line("</details>")
+	}
+	if len(g.Warnings) > 0 {
+		line("")
+		line("<details><summary>%s</summary>", plural(len(g.Warnings), "warning"))
+		line("")
+		for _, x := range g.Warnings[:min(maxGateWarnings, len(g.Warnings))] {
+			line("- %s: %s", code(x.Scope), text(x.Text))
+		}
+		if more := len(g.Warnings) - maxGateWarnings; more > 0 {
+			line("- %d more", more)
+		}
+		line("")
+		line("</details>")
+	}
+	return w.Bytes()
+}
+
+// largest sorts the changes that are shown by their size.
+func (g Gate) largest() []experiment.Change {
+	var shown []experiment.Change
+	for _, c := range g.Changes {
+		if c.Shown() {
+			shown = append(shown, c)
+		}
+	}
+	size := func(c experiment.Change) float64 {
+		if c.Ratio <= 0 {
+			return math.Inf(1)
+		}
+		return math.Abs(math.Log(c.Ratio))
+	}
+	slices.SortStableFunc(shown, func(a, b experiment.Change) int { return cmp.Compare(size(b), size(a)) })
+	return shown
+}
+
+func gateRow(c experiment.Change) string {
+	class := benchunit.ClassOf(c.Unit)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.3f |", gateCode(strings.TrimPrefix(c.Benchmark, "Benchmark")), gateCode(c.Unit),
+		benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), text(ChangeText(c)), NoiseText(c), c.PAdjusted)
+}
+
+// gateCode is a code span in a table's cell, where "|" ends the cell even in code.
+func gateCode(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ReplaceAll(code(s), "|", `\|`)
+}
