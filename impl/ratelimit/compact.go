@@ -17,7 +17,8 @@ var (
 )
 
 // compactFailures counts failures in a table of keys: four bytes a key beside
-// the key itself. The key is hashed outside the lock.
+// the key itself. The key is hashed outside the lock. A key that can't be hashed
+// panics there, and nothing panics under the lock, so no unlock is deferred.
 //
 // Invariant: a key is in the table ⇔ its count is at least one.
 type compactFailures[T comparable] struct {
@@ -32,22 +33,23 @@ func newCompactFailures[T comparable]() compactFailures[T] {
 // NumRequeues is how often When was asked since the last Forget.
 func (f *compactFailures[T]) NumRequeues(item T) int {
 	hash := f.keys.Hash(item)
+	failures := 0
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if slot, ok := f.keys.Find(hash, item); ok {
-		return int(*f.keys.At(slot))
+		failures = int(*f.keys.At(slot))
 	}
-	return 0
+	f.mu.Unlock()
+	return failures
 }
 
 // Forget resets the failures of item.
 func (f *compactFailures[T]) Forget(item T) {
 	hash := f.keys.Hash(item)
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if slot, ok := f.keys.Find(hash, item); ok {
 		f.keys.Remove(hash, slot)
 	}
+	f.mu.Unlock()
 }
 
 // count adds a failure and returns how many there were before. The caller

@@ -35,12 +35,12 @@ func (q *fused[T]) AddAfter(item T, d time.Duration) {
 }
 
 func (q *fused[T]) addAfter(hash uint64, item T, at int64) (early bool) {
-	q.Lock()
-	defer q.Unlock()
-	if q.ShuttingDown() {
-		return false
+	q.Lock() // nothing panics until Unlock
+	if !q.ShuttingDown() {
+		early = q.schedule(q.slotOf(hash, item), at)
 	}
-	return q.schedule(q.slotOf(hash, item), at)
+	q.Unlock()
+	return early
 }
 
 // slotOf finds or makes the entry of an item.
@@ -211,9 +211,10 @@ func (q *fused[T]) bucketTime(now int64) int64 {
 // when is the controller's When.
 func (q *fused[T]) when(item T) time.Duration {
 	hash, now := q.keys.Hash(item), q.bucketTime(q.alarm.Now())
-	q.Lock()
-	defer q.Unlock()
-	return q.fail(q.keys.At(q.slotOf(hash, item)), now)
+	q.Lock() // nothing panics until Unlock
+	delay := q.fail(q.keys.At(q.slotOf(hash, item)), now)
+	q.Unlock()
+	return delay
 }
 
 // Forget resets the failures of item. It does not imply Done.
@@ -223,13 +224,13 @@ func (q *fused[T]) Forget(item T) {
 		return
 	}
 	hash := q.keys.Hash(item)
-	q.Lock()
-	defer q.Unlock()
+	q.Lock() // nothing panics until Unlock
 	if slot, found := q.keys.Find(hash, item); found {
 		e := q.keys.At(slot)
 		e.failures = 0
 		q.release(hash, slot, e)
 	}
+	q.Unlock()
 }
 
 // NumRequeues is the limiter's count of failures since the last Forget.
@@ -238,12 +239,13 @@ func (q *fused[T]) NumRequeues(item T) int {
 		return q.limiter.NumRequeues(item)
 	}
 	hash := q.keys.Hash(item)
-	q.Lock()
-	defer q.Unlock()
+	failures := 0
+	q.Lock() // nothing panics until Unlock
 	if slot, found := q.keys.Find(hash, item); found {
-		return int(q.keys.At(slot).failures)
+		failures = int(q.keys.At(slot).failures)
 	}
-	return 0
+	q.Unlock()
+	return failures
 }
 
 // adopt makes a controller that was not used yet ask q; a used one refuses.
@@ -258,7 +260,7 @@ func (c *Controller[T]) adopt(q *fused[T]) bool {
 
 // sameClock tells whether one reading will do for both.
 func sameClock(a, b clock.PassiveClock) bool {
-	_, aIsReal := a.(clock.RealClock)
+	aIsReal := a == nil // as a stopwatch has it
 	_, bIsReal := b.(clock.RealClock)
 	if aIsReal || bIsReal {
 		return aIsReal && bIsReal

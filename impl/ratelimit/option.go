@@ -58,12 +58,20 @@ func WithMaxAge(d time.Duration) Option {
 // A stopwatch is nanoseconds since it was made. Reading it is cheaper than
 // clock.Now, which asks for the wall clock too.
 type stopwatch struct {
-	clock clock.PassiveClock
+	clock clock.PassiveClock // nil when it is the real one
 	begin time.Time
 }
 
 func newStopwatch(c clock.PassiveClock) stopwatch {
+	if _, real := c.(clock.RealClock); real {
+		return stopwatch{begin: time.Now()}
+	}
 	return stopwatch{clock: c, begin: c.Now()}
 }
 
-func (s *stopwatch) now() int64 { return int64(s.clock.Since(s.begin)) }
+func (s *stopwatch) now() int64 {
+	if s.clock == nil {
+		return int64(time.Since(s.begin))
+	}
+	return int64(s.clock.Since(s.begin))
+}
