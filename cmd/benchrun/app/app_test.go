@@ -212,7 +212,7 @@ func TestBadInput(t *testing.T) {
 		"compare a":                      "found 1 arguments, expected OLD NEW",
 		"compare /none /none":            "no such file or directory",
 		"compare a b --fail-on speed":    `--fail-on: found "speed", expected METRIC>AMOUNT`,
-		"compare a b --fail-on speed>5%": `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, time`,
+		"compare a b --fail-on speed>5%": `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,
 		"verify --component cache":       `--component: unknown component "cache", expected one of queue`,
 		"verify --variant ring":          `--variant: unknown variant "ring", expected one of bad, good, hangs`,
 		"verify --timeout 0s":            "--timeout: found 0s, expected more than 0s",
