@@ -20,33 +20,35 @@ var driverLock sync.Mutex
 // pprofPage is pprof's own interactive flame graph of p as one HTML page. Its
 // menus lead to a server that is not there and are hidden.
 func pprofPage(p *profile.Profile) ([]byte, error) {
+	recorder := httptest.NewRecorder()
+	request, err := http.NewRequest(http.MethodGet, "/flamegraph", nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := servePprof(p, recorder, request, "/flamegraph"); err != nil {
+		return nil, err
+	}
+	if recorder.Code != http.StatusOK {
+		return nil, errors.New("pprof: " + recorder.Body.String())
+	}
+	const hide = `<style>.header .menu-item,#action-menu hr,#action-menu a{display:none!important}</style></head>`
+	return bytes.Replace(recorder.Body.Bytes(), []byte("</head>"), []byte(hide), 1), nil
+}
+
+// servePprof answers with one of the pages of pprof's web interface.
+func servePprof(p *profile.Profile, w http.ResponseWriter, r *http.Request, page string) error {
 	driverLock.Lock()
 	defer driverLock.Unlock()
-	var page []byte
-	err := driver.PProf(&driver.Options{
+	return driver.PProf(&driver.Options{
 		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError)},
 		Fetch:   fetcher{p},
 		Sym:     noSymbols{},
 		UI:      silent{},
 		HTTPServer: func(args *driver.HTTPServerArgs) error {
-			recorder := httptest.NewRecorder()
-			request, err := http.NewRequest(http.MethodGet, "/flamegraph", nil)
-			if err != nil {
-				return err
-			}
-			args.Handlers["/flamegraph"].ServeHTTP(recorder, request)
-			if recorder.Code != http.StatusOK {
-				return errors.New("pprof: " + recorder.Body.String())
-			}
-			page = recorder.Body.Bytes()
+			args.Handlers[page].ServeHTTP(w, r)
 			return nil
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	const hide = `<style>.header .menu-item,#action-menu hr,#action-menu a{display:none!important}</style></head>`
-	return bytes.Replace(page, []byte("</head>"), []byte(hide), 1), nil
 }
 
 // flags gives pprof's driver its command line: an address that is never

@@ -5,6 +5,8 @@
 //	report    the report of an older run again
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
+//	serve     many runs and their profiles, in the browser
+//	schema    the JSON Schema of the results
 //
 // A Suite says what is compared. Main runs benchrun's own; whoever has a queue
 // of their own builds a benchrun with it in a few lines:
@@ -103,7 +105,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), s.sampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.clauseCommand())
 	return root
 }
 

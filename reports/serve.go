@@ -1,0 +1,332 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"github.com/informerbench/informerbench/bench/experiment"
+)
+
+// A Server shows the result directories in a directory, or the directory
+// itself if it is one:
+//
+//	/                               the runs, newest first
+//	/runs/NAME/FILE                 a file of a result directory
+//	/pprof/NAME/FILE.pb.gz/PAGE     pprof's pages of a stored profile:
+//	                                flamegraph, top, peek, download
+//
+// Nothing outside of result directories is served, not through links either.
+// Only loopback names are answered to, so that no web page can read results by
+// pointing a name of its own at this machine.
+type Server struct {
+	root   *os.Root
+	single string // the name of the one run, if root is a result directory
+
+	mu   sync.Mutex // guards seen
+	seen map[string]servedRun
+	mux  *http.ServeMux
+}
+
+// pprofPages leaves out those that read sources, run programs or write files.
+var pprofPages = []string{"flamegraph", "top", "peek", "download"}
+
+// maxServedProfile bounds what is read of a stored profile.
+const maxServedProfile = 64 << 20
+
+// NewServer opens dir. Close it after use.
+func NewServer(dir string) (*Server, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{root: root, seen: map[string]servedRun{}, mux: http.NewServeMux()}
+	if s.isResult(".") {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			root.Close()
+			return nil, err
+		}
+		s.single = filepath.Base(abs)
+	}
+	s.mux.HandleFunc("GET /{$}", s.index)
+	s.mux.HandleFunc("GET /runs/{run}/{file...}", s.file)
+	s.mux.HandleFunc("GET /pprof/{run}/{file...}", s.pprof)
+	return s, nil
+}
+
+// Close releases the directory.
+func (s *Server) Close() error { return s.root.Close() }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !Loopback(r.Host) {
+		http.Error(w, fmt.Sprintf("found host %q, expected localhost or a loopback address", r.Host), http.StatusForbidden)
+		return
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-cache")
+	s.mux.ServeHTTP(w, r)
+}
+
+// Loopback reports that a host, with or without a port, is this machine only.
+func Loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (s *Server) isResult(dir string) bool {
+	info, err := s.root.Stat(path.Join(dir, "run.json"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// dir is a run's directory in root; false if there is no such run.
+func (s *Server) dir(name string) (string, bool) {
+	if s.single != "" {
+		return ".", name == s.single
+	}
+	return name, fs.ValidPath(name) && !strings.Contains(name, "/") && s.isResult(name)
+}
+
+// A servedRun is one line of the index.
+type servedRun struct {
+	Name, Decision, Profile, Problem string
+	Started                          time.Time
+	Links                            []link
+	Profiles                         []string
+
+	modified time.Time // of run.json and stats.json, whichever is later
+}
+
+// Path is the run's part of a URL.
+func (r servedRun) Path() string { return url.PathEscape(r.Name) }
+
+// When is the begin of the run as people read it.
+func (r servedRun) When() string {
+	if r.Started.IsZero() {
+		return "not known"
+	}
+	return r.Started.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// runs lists the result directories, newest first.
+func (s *Server) runs() ([]servedRun, error) {
+	names := []string{s.single}
+	if s.single == "" {
+		entries, err := fs.ReadDir(s.root.FS(), ".")
+		if err != nil {
+			return nil, err
+		}
+		names = nil
+		for _, e := range entries {
+			if s.isResult(e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	var runs []servedRun
+	for _, name := range names {
+		runs = append(runs, s.describe(name))
+	}
+	slices.SortFunc(runs, func(a, b servedRun) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.Name, a.Name))
+	})
+	return runs, nil
+}
+
+// describe reads what the index tells of a run, again only when it changed.
+func (s *Server) describe(name string) servedRun {
+	dir, _ := s.dir(name)
+	x := servedRun{Name: name}
+	for _, file := range []string{"run.json", "stats.json"} {
+		if info, err := s.root.Stat(path.Join(dir, file)); err == nil && info.ModTime().After(x.modified) {
+			x.modified = info.ModTime()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.seen[name]; ok && known.modified.Equal(x.modified) {
+		return known
+	}
+	var run struct {
+		Schema  int
+		Started time.Time
+		Plan    struct{ Profile string }
+	}
+	var stats struct {
+		Schema   int
+		Decision string
+	}
+	err := s.readJSON(path.Join(dir, "run.json"), &run)
+	if err == nil {
+		err = s.readJSON(path.Join(dir, "stats.json"), &stats)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x.Problem = "no report yet: the run is under way or died; benchrun report writes one"
+	case err != nil:
+		x.Problem = err.Error()
+	case max(run.Schema, stats.Schema) > experiment.SchemaVersion:
+		x.Problem = "written by a newer benchrun"
+	}
+	x.Started, x.Profile, x.Decision = run.Started, run.Plan.Profile, stats.Decision
+	for _, l := range append([]link{{"report.html", "charts and tables"}}, resultFiles...) {
+		if info, err := s.root.Stat(path.Join(dir, l.Name)); err == nil && info.Mode().IsRegular() {
+			x.Links = append(x.Links, l)
+		}
+	}
+	matches, _ := fs.Glob(s.root.FS(), path.Join(globQuote(dir), "profiles", "*", "*", "*.pb.gz"))
+	for _, m := range matches {
+		x.Profiles = append(x.Profiles, strings.TrimPrefix(m, dir+"/"))
+	}
+	s.seen[name] = x
+	return x
+}
+
+func globQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+func (s *Server) readJSON(name string, into any) error {
+	b, err := s.root.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+//go:embed assets/index.html.tmpl
+var indexText string
+
+var indexPage = template.Must(template.New("index").Funcs(template.FuncMap{
+	"escape": func(file string) string { return (&url.URL{Path: file}).EscapedPath() },
+	"label":  func(file string) string { return strings.TrimSuffix(strings.TrimPrefix(file, "profiles/"), ".pb.gz") },
+}).Parse(indexText))
+
+func (s *Server) index(w http.ResponseWriter, r *http.Request) {
+	runs, err := s.runs()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	var page bytes.Buffer
+	if err := indexPage.Execute(&page, map[string]any{"Dir": s.root.Name(), "Runs": runs}); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	_, _ = page.WriteTo(w) // the reader went away
+}
+
+// contentTypes is what the browser is told a file is; others are downloaded.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".json": "application/json", ".md": "text/plain; charset=utf-8",
+	".txt": "text/plain; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".png": "image/png",
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	switch strings.TrimSuffix(r.PathValue("file"), "/") {
+	case "":
+		http.Redirect(w, r, "report.html", http.StatusFound)
+		return
+	case "profiles": // the reports link to the folder, the index lists it
+		http.Redirect(w, r, "/", http.StatusFound)
+		return
+	}
+	f, info, ok := s.open(r.PathValue("run"), r.PathValue("file"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	kind, ok := contentTypes[path.Ext(info.Name())]
+	if !ok {
+		kind = "application/octet-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	http.ServeContent(w, r, "", info.ModTime(), f)
+}
+
+// open opens a regular file of a result directory.
+func (s *Server) open(run, name string) (*os.File, fs.FileInfo, bool) {
+	dir, ok := s.dir(run)
+	if !ok || !fs.ValidPath(name) {
+		return nil, nil, false
+	}
+	// A root of its own: a link must not lead into another folder of dir.
+	root, err := s.root.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, false
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil, false
+	}
+	f, err := root.Open(name)
+	return f, info, err == nil
+}
+
+func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
+	file, page := path.Split(r.PathValue("file"))
+	file = strings.TrimSuffix(file, "/")
+	if page == "" && strings.HasSuffix(file, ".pb.gz") {
+		http.Redirect(w, r, "flamegraph", http.StatusFound)
+		return
+	}
+	f, info, ok := s.open(r.PathValue("run"), file)
+	if !ok || !strings.HasSuffix(file, ".pb.gz") || !slices.Contains(pprofPages, page) {
+		if ok {
+			f.Close()
+		}
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	if page == "download" {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		http.ServeContent(w, r, "", info.ModTime(), f)
+		return
+	}
+	p, err := profile.Parse(io.LimitReader(f, maxServedProfile))
+	if err != nil {
+		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
+		return
+	}
+	answer := httptest.NewRecorder()
+	if err := servePprof(p, answer, r, "/"+page); err != nil {
+		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
+		return
+	}
+	const hide = `<style>#graphbtn,#list,#disasm,#config,#action-source,#action-source-tab{display:none!important}</style></head>`
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(bytes.Replace(answer.Body.Bytes(), []byte("</head>"), []byte(hide), 1)) // the reader went away
+}

@@ -1,0 +1,149 @@
+package reports
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// served has two runs, a folder that is none, a link out of it and a profile.
+func served(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	}
+	for name, day := range map[string]string{"old": "01", "new & <b>": "02"} {
+		write(name+"/run.json", `{"schema": 1, "started": "2026-11-`+day+`T10:00:00Z", "plan": {"profile": "quick"}}`)
+		write(name+"/stats.json", `{"schema": 1, "decision": "Use <script>alert(1)</script>."}`)
+		write(name+"/report.html", "<!doctype html>report of "+name)
+		write(name+"/raw.txt", "BenchmarkX 1 1 ns/op\n")
+	}
+	write("dead/run.json", `{"schema": 1}`)
+	write("torn/run.json", `{"sche`)
+	write("notes/secret.txt", "hidden content")
+	write("secret.txt", "hidden content")
+	require.NoError(t, os.Symlink("../secret.txt", filepath.Join(dir, "old", "link.txt")))
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "old", "passwd.txt")))
+	write("old/profiles/queue_op=x/ring/heap.pb.gz", "not a profile")
+	f := &profile.Function{ID: 1, Name: "main.hot"}
+	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f}}}
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
+		Sample: []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{int64(time.Second)}}}}
+	out, err := os.Create(filepath.Join(dir, "old/profiles/queue_op=x/ring/cpu.pb.gz"))
+	require.NoError(t, err)
+	require.NoError(t, p.Write(out))
+	require.NoError(t, out.Close())
+	return dir
+}
+
+func serving(t *testing.T, dir string) func(path string) (int, string) {
+	t.Helper()
+	s, err := NewServer(dir)
+	require.NoError(t, err)
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		h.Close()
+		assert.NoError(t, s.Close())
+	})
+	return func(path string) (int, string) {
+		r, err := http.Get(h.URL + path)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return r.StatusCode, string(b)
+	}
+}
+
+func TestServeIndex(t *testing.T) {
+	get := serving(t, served(t))
+	code, page := get("/")
+	require.Equal(t, 200, code)
+	assert.Less(t, strings.Index(page, "new &amp; &lt;b&gt;"), strings.Index(page, "<h2>old"), "newest first")
+	assert.NotContains(t, page, "<script>")
+	assert.NotContains(t, page, "notes")
+	assert.Contains(t, page, `href="/runs/new%20&amp;%20%3Cb%3E/report.html"`)
+	assert.Contains(t, page, `href="/pprof/old/profiles/queue_op=x/ring/cpu.pb.gz/flamegraph"`)
+	assert.Contains(t, page, "no report yet")
+	assert.Contains(t, page, "torn/run.json: unexpected end of JSON input")
+
+	code, page = get("/runs/new%20&%20%3Cb%3E/report.html")
+	assert.Equal(t, 200, code)
+	assert.Contains(t, page, "report of new")
+	code, page = get("/runs/old/raw.txt")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, "BenchmarkX 1 1 ns/op\n", page)
+	_, page = get("/runs/old/")
+	assert.Contains(t, page, "report of old")
+}
+
+func TestServeOneRun(t *testing.T) {
+	get := serving(t, filepath.Join(served(t), "old"))
+	_, page := get("/")
+	assert.Contains(t, page, `href="/runs/old/report.html"`)
+	code, _ := get("/runs/old/report.html")
+	assert.Equal(t, 200, code)
+	code, _ = get("/runs/new/report.html")
+	assert.Equal(t, 404, code)
+	code, _ = get("/pprof/old/profiles/queue_op=x/ring/cpu.pb.gz/flamegraph")
+	assert.Equal(t, 200, code)
+}
+
+func TestServePprof(t *testing.T) {
+	get := serving(t, served(t))
+	const at = "/pprof/old/profiles/queue_op=x/ring/"
+	for _, page := range []string{"flamegraph", "top", "peek?f=hot", ""} {
+		code, text := get(at + "cpu.pb.gz/" + page)
+		assert.Equal(t, 200, code, page)
+		assert.Contains(t, text, "main.hot", page)
+	}
+	code, _ := get(at + "cpu.pb.gz/download")
+	assert.Equal(t, 200, code)
+	for _, page := range []string{"source?f=hot", "disasm?f=hot", "graph", "saveconfig?config=x", "x"} {
+		code, _ = get(at + "cpu.pb.gz/" + page)
+		assert.Equal(t, 404, code, page)
+	}
+	code, text := get(at + "heap.pb.gz/top")
+	assert.Equal(t, 422, code)
+	assert.Contains(t, text, "profiles/queue_op=x/ring/heap.pb.gz: ")
+}
+
+func TestServeNothingElse(t *testing.T) {
+	s, err := NewServer(served(t))
+	require.NoError(t, err)
+	defer s.Close()
+	ask := func(host, path string) int {
+		r := httptest.NewRequest(http.MethodGet, "http://x/", nil)
+		r.URL.Path, r.URL.RawPath, r.Host = path, "", host
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		assert.NotContains(t, w.Body.String(), "hidden content", path)
+		assert.NotContains(t, w.Body.String(), "root:", path)
+		return w.Code
+	}
+	for _, path := range []string{
+		"/secret.txt", "/runs/notes/secret.txt", "/runs/../secret.txt", "/runs/old/../secret.txt", "/runs/old/../../secret.txt", "/runs/old//etc/passwd",
+		"/runs/./secret.txt", "/runs/old/link.txt", "/runs/old/passwd.txt", "/runs/old/none", "/runs/old/profiles/queue_op=x", "/pprof/old/raw.txt/top", "/pprof/../x.pb.gz/top",
+	} {
+		code := ask("localhost", path)
+		assert.NotEqual(t, 200, code, path)
+		assert.Less(t, code, 500, path)
+	}
+	for host, want := range map[string]int{"127.0.0.1:80": 200, "[::1]:80": 200, "[::1]": 200, "localhost": 200, "evil.example": 403, "evil.example:80": 403, "10.0.0.1": 403, "": 403} {
+		assert.Equal(t, want, ask(host, "/"), host)
+	}
+	_, err = NewServer(filepath.Join(t.TempDir(), "none"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
