@@ -13,6 +13,7 @@
 //	impl/fifo       FIFO, DeltaFIFO, in-order FIFO
 //	impl/indexer    indexers
 //	impl/informer   informers
+//	impl/election   leader electors and locks
 //	impl/impltest   the contract, as a test suite for any variant
 //
 // The first variant of each list is the plainly correct reference, named for

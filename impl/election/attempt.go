@@ -1,0 +1,204 @@
+package election
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+)
+
+// An outcome is what one attempt to acquire or renew came to.
+type outcome int
+
+const (
+	failed outcome = iota // try again
+	held                  // the record is ours, from the start of the attempt
+	lost                  // it was ours and is not any more
+)
+
+// A reading is what tells one reading of the record from the next.
+type reading struct {
+	raw     []byte
+	renewed metav1.Time // finer than the whole seconds that raw keeps
+}
+
+// acquireOrRenew makes at most one successful write.
+func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
+	now := e.clock.Now()
+	old, observed, leading := e.state()
+	ours := e.newRecord(now)
+
+	// The leader knows the version that it wrote last: one call does.
+	if old.HolderIdentity == e.identity && now.Before(expiry(old, observed)) {
+		if e.write(ctx, inherit(ours, old)) == nil {
+			return held
+		}
+	}
+
+	record, err := e.get(ctx)
+	if apierrors.IsNotFound(err) {
+		if err := e.config.Lock.Create(ctx, ours); err != nil {
+			e.failed(ctx, "create", err)
+			return failed
+		}
+		e.observe(ours)
+		return held
+	}
+	if err != nil {
+		return failed
+	}
+	old, observed, _ = e.state()
+	switch {
+	case record.HolderIdentity == e.identity:
+		ours = inherit(ours, *record)
+	case leading:
+		return lost
+	case record.HolderIdentity != "" && now.Before(expiry(old, observed)):
+		return failed
+	default:
+		ours.LeaderTransitions = record.LeaderTransitions + 1
+	}
+	if e.write(ctx, ours) != nil {
+		return failed
+	}
+	return held
+}
+
+// renewCoordinated renews a lease that the cluster's coordinator gave to this
+// candidate; it neither creates nor takes one.
+func (e *LeaderElector) renewCoordinated(ctx context.Context) outcome {
+	now := e.clock.Now()
+	record, err := e.get(ctx)
+	if err != nil {
+		return failed
+	}
+	old, observed, leading := e.state()
+	if record.HolderIdentity != e.identity || record.PreferredHolder != "" {
+		if leading {
+			return lost // to another holder, or at the end of the term
+		}
+		return failed
+	}
+	if !now.Before(expiry(old, observed)) {
+		return failed
+	}
+	ours := inherit(e.newRecord(now), *record)
+	ours.Strategy = record.Strategy
+	if e.write(ctx, ours) != nil {
+		return failed
+	}
+	return held
+}
+
+// release gives the lease back if the record still names this candidate. It tries
+// again on conflicts, for a renew deadline at most.
+func (e *LeaderElector) release() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	timer := e.clock.NewTimer(e.config.RenewDeadline)
+	defer timer.Stop()
+	if e.pending != nil {
+		select {
+		case <-e.pending:
+			e.pending = nil
+		case <-timer.C():
+			return
+		}
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { done <- failed }()
+		for {
+			record, err := e.get(ctx)
+			if err != nil || record.HolderIdentity != e.identity {
+				return
+			}
+			now := metav1.NewTime(e.clock.Now())
+			record.HolderIdentity = ""
+			// Candidates of before Kubernetes 1.14 wait for an unheld lease too.
+			record.LeaseDurationSeconds = 1
+			record.AcquireTime, record.RenewTime = now, now
+			if err := e.write(ctx, *record); !apierrors.IsConflict(err) {
+				return
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-timer.C():
+		e.pending = done
+	}
+}
+
+func (e *LeaderElector) get(ctx context.Context) (*resourcelock.LeaderElectionRecord, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	record, raw, err := e.config.Lock.Get(ctx)
+	if err != nil {
+		if !apierrors.IsNotFound(err) {
+			e.failed(ctx, "get", err)
+		}
+		return nil, err
+	}
+	if e.read.raw == nil || !bytes.Equal(raw, e.read.raw) || !record.RenewTime.Equal(&e.read.renewed) {
+		e.read = reading{raw: append([]byte{}, raw...), renewed: record.RenewTime}
+		e.observe(*record)
+	}
+	return record, nil
+}
+
+func (e *LeaderElector) write(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.config.Lock.Update(ctx, record); err != nil {
+		e.failed(ctx, "update", err)
+		return err
+	}
+	e.observe(record)
+	return nil
+}
+
+func (e *LeaderElector) failed(ctx context.Context, verb string, err error) {
+	klog.FromContext(ctx).V(2).Info("Leader election call failed", "verb", verb, "lock", e.config.Lock.Describe(), "err", err)
+}
+
+// observe notes a change of the record, now by the local clock.
+func (e *LeaderElector) observe(record resourcelock.LeaderElectionRecord) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.record, e.observed = record, e.clock.Now()
+}
+
+func (e *LeaderElector) state() (record resourcelock.LeaderElectionRecord, observed time.Time, leading bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.record, e.observed, e.leading
+}
+
+func (e *LeaderElector) newRecord(now time.Time) resourcelock.LeaderElectionRecord {
+	return resourcelock.LeaderElectionRecord{
+		HolderIdentity: e.identity,
+		// Rounded up: with less the others would not wait for the renew deadline.
+		LeaseDurationSeconds: int((e.config.LeaseDuration + time.Second - 1) / time.Second),
+		AcquireTime:          metav1.NewTime(now),
+		RenewTime:            metav1.NewTime(now),
+	}
+}
+
+// inherit keeps what a renewal does not change.
+func inherit(ours, old resourcelock.LeaderElectionRecord) resourcelock.LeaderElectionRecord {
+	ours.AcquireTime, ours.LeaderTransitions = old.AcquireTime, old.LeaderTransitions
+	return ours
+}
+
+// expiry returns when the lease of a record that was last seen to change at
+// observed ends for those who do not hold it.
+func expiry(record resourcelock.LeaderElectionRecord, observed time.Time) time.Time {
+	return observed.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
+}

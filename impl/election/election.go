@@ -1,0 +1,90 @@
+// Package election elects one leader among the replicas of a controller, with
+// client-go's configuration, callbacks and locks.
+//
+//  1. A candidate reads the lock's record. It takes the record when there is
+//     none, when nobody holds it, or when it saw no change of it for the lease
+//     duration by its own clock. The record's own times are never compared with a
+//     clock: clocks may be hours apart.
+//  2. Every write names the version that was read, so that of two candidates one
+//     gets a conflict and tries again after a jittered retry period.
+//  3. The leader writes the record every retry period, without reading it first.
+//  4. It stops when its last successful write began a renew deadline ago, when it
+//     sees another holder, or when its context ends: first it cancels the context
+//     of OnStartedLeading, then it gives the lease back (ReleaseOnCancel), then it
+//     calls OnStoppedLeading.
+//
+// Use [New] where leaderelection.NewLeaderElector stands, on any
+// resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and
+// [NewEndpointsLock] for clusters whose electors still use the annotation, and
+// [Memory] for tests and simulations.
+//
+// It keeps one promise that leaderelection does not for every setting: at no time
+// do two candidates lead, as long as their clocks' rates differ by less than
+// LeaseDuration / RenewDeadline. For this the deadline counts from the last
+// successful write, not from the first that fails one retry period later; it
+// passes even if a call hangs; a sub-second lease is recorded rounded up; and an
+// answer that comes after the deadline elects nobody. The price is that a leader
+// with the settings 15s, 10s, 2s survives an outage of 8 s, not of 10 s.
+//
+// It does not feed leaderelection's metrics, whose registry is private to that
+// package, nor its HealthzAdaptor: call [LeaderElector.Check] from a health check.
+package election
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/utils/clock"
+)
+
+// Options are what leaderelection does not let its callers choose.
+type Options struct {
+	Clock clock.Clock    // default: the real clock
+	Rand  func() float64 // jitter of retries in [0, 1), default: rand.Float64
+}
+
+// New returns a candidate that is not running yet, or an error that names the
+// field of config that is wrong.
+func New(config leaderelection.LeaderElectionConfig) (*LeaderElector, error) {
+	return NewWithOptions(config, Options{})
+}
+
+// NewWithOptions is New with a clock and a source of jitter.
+func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options) (*LeaderElector, error) {
+	if err := validate(config); err != nil {
+		return nil, fmt.Errorf("leader election %q: %w", config.Name, err)
+	}
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	if options.Rand == nil {
+		options.Rand = rand.Float64
+	}
+	return &LeaderElector{config: config, identity: config.Lock.Identity(), clock: options.Clock, rand: options.Rand}, nil
+}
+
+func validate(c leaderelection.LeaderElectionConfig) error {
+	jittered := time.Duration(leaderelection.JitterFactor * float64(c.RetryPeriod))
+	switch {
+	case c.RetryPeriod <= 0:
+		return fmt.Errorf("RetryPeriod is %v, expected more than 0", c.RetryPeriod)
+	case c.RenewDeadline <= jittered:
+		return fmt.Errorf("RenewDeadline is %v, expected more than %v (RetryPeriod × %v)", c.RenewDeadline, jittered, leaderelection.JitterFactor)
+	case c.LeaseDuration <= c.RenewDeadline:
+		return fmt.Errorf("LeaseDuration is %v, expected more than RenewDeadline (%v)", c.LeaseDuration, c.RenewDeadline)
+	case c.Callbacks.OnStartedLeading == nil:
+		return errors.New("OnStartedLeading is nil, expected a function")
+	case c.Callbacks.OnStoppedLeading == nil:
+		return errors.New("OnStoppedLeading is nil, expected a function")
+	case c.Lock == nil:
+		return errors.New("Lock is nil, expected a resource lock")
+	case c.Lock.Identity() == "":
+		return errors.New("Lock has no identity, expected one that no other candidate has")
+	case c.WatchDog != nil:
+		return errors.New("WatchDog is set, but watches client-go's elector only: call Check in a health check instead")
+	}
+	return nil
+}
