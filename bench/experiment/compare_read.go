@@ -137,9 +137,7 @@ func (s *side) add(name string, values []benchfmt.Value) {
 	procs := procsSuffix.FindString(name)
 	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), ControlSuffix); ok {
 		baseline += procs
-		if c, ok := caseOf(baseline); ok {
-			s.baselines[c] = baseline
-		}
+		s.baselines[caseOf(baseline)] = baseline
 		if s.controls[baseline] == nil {
 			s.controls[baseline] = map[string][]float64{}
 		}
@@ -193,23 +191,22 @@ func (s *side) readRun(dir string) error {
 	return nil
 }
 
-// caseOf is a benchmark's name without its variant; false if it names none.
-func caseOf(name string) (string, bool) {
+// caseOf is a benchmark's name without its variant, if it names one.
+func caseOf(name string) string {
 	i := strings.LastIndex(name, "/impl=")
 	if i < 0 {
-		return "", false
+		return name
 	}
-	return name[:i] + procsSuffix.FindString(name), true
+	return name[:i] + procsSuffix.FindString(name)
 }
 
-// baselineOf is the benchmark that a benchmark's case has its A/A control of,
-// "" if it has none.
+// baselineOf is the benchmark whose A/A control tells of the noise: itself, or
+// the baseline of its case; "" if there is none.
 func (s side) baselineOf(name string) string {
-	c, ok := caseOf(name)
-	if !ok {
-		return ""
+	if s.controls[name] != nil {
+		return name
 	}
-	return s.baselines[c]
+	return s.baselines[caseOf(name)]
 }
 
 // floor is what the A/A control of a benchmark's case differs by in unit.
