@@ -96,8 +96,8 @@ func (e *LeaderElector) renewCoordinated(ctx context.Context) outcome {
 
 // release gives the lease back if the record still names this candidate. It tries
 // again on conflicts, for a renew deadline at most.
-func (e *LeaderElector) release() {
-	ctx, cancel := context.WithCancel(context.Background())
+func (e *LeaderElector) release(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timer := e.clock.NewTimer(e.config.RenewDeadline)
 	defer timer.Stop()

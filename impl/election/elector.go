@@ -66,7 +66,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	// Before the release: the next leader may start the moment it is written.
 	cancel()
 	if e.config.ReleaseOnCancel {
-		e.release()
+		e.release(context.WithoutCancel(ctx))
 	}
 	if e.pending == nil { // a lock serves one call at a time
 		e.config.Lock.RecordEvent("stopped leading")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
@@ -90,7 +91,8 @@ type candidate struct {
 
 // join adds a candidate that runs until it is stopped or loses.
 func (b *ballot) join(name string, edit ...func(*leaderelection.LeaderElectionConfig)) *candidate {
-	ctx, cancel := context.WithCancel(context.Background())
+	quiet := klog.NewContext(context.Background(), klog.Logger{})
+	ctx, cancel := context.WithCancel(quiet)
 	c := &candidate{b: b, name: name, stop: cancel}
 	config := b.config(name)
 	config.Callbacks = leaderelection.LeaderCallbacks{

@@ -121,7 +121,7 @@ func electionRecordClauses() []clause[newElector] {
 		{name: "optimistic-conflict", reason: "of two who write at once only one may win: the other's version is old",
 			run: func(t *trial, new newElector) {
 				b := newBallot(t, new)
-				b.held("gone", time.Now(), 0)
+				b.held("", time.Now(), 0)
 				b.fault(func(election.Call) election.Fault {
 					return election.Fault{Request: 50 * time.Millisecond, Response: 50 * time.Millisecond}
 				})

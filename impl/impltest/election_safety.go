@@ -91,8 +91,8 @@ func electionSafetyClauses() []clause[newElector] {
 					c.Lock = lock
 				})
 				pass(time.Minute)
-				lock.closed.Store(true)
 				lock.released = func() { assert.False(t, a.leads(), "it is at work while it releases") }
+				lock.closed.Store(true)
 				<-a.done
 				assert.Empty(t, b.record().HolderIdentity, "released after the loss")
 			}},
@@ -163,8 +163,9 @@ func electionStorm(t *trial, new newElector, r *rand.Rand) {
 		if record, ok := b.server.Record(); ok && cut == "" && r.IntN(3) == 0 {
 			cut = record.HolderIdentity
 		}
+		d := time.Duration(1+r.IntN(40)) * time.Second
 		b.mu.Unlock()
-		pass(time.Duration(1+r.IntN(40)) * time.Second)
+		pass(d)
 		if n := b.leaders(); len(n) > 1 {
 			t.Errorf("%v lead at a time", n)
 		}

@@ -1,0 +1,185 @@
+package impltest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/impl/election"
+	"github.com/stretchr/testify/assert"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// electionFaults are faults and the clauses that must catch them.
+var electionFaults = map[string]string{
+	"version-ignored":      "optimistic-conflict",
+	"read-first":           "renew-in-one-call",
+	"transitions-kept":     "transitions",
+	"acquire-time-renewed": "acquire-time-kept",
+	"record-times":         "takeover-after-expiry-observed-locally",
+	"any-parameters":       "parameters-refused",
+	"no-release":           "release-lets-next-in-quickly",
+	"always-releases":      "no-release-unless-asked",
+	"releases-blindly":     "release-only-if-holder",
+	"work-not-cancelled":   "started-in-own-goroutine-and-cancelled",
+	"stopped-only-if-led":  "stopped-always-runs",
+	"leader-told-twice":    "new-leader-callback",
+	"check-silent":         "check",
+	"goroutine-left":       "no-goroutine-leak",
+	"gives-up-early":       "lost-on-renew-deadline",
+	"deadline-after-lease": "lost-on-renew-deadline",
+	"no-deadline":          "never-two-leaders",
+	"leader-for-ever":      "is-leader-ends",
+	"seconds-truncated":    "sub-second-lease",
+	"same-term":            "differential",
+}
+
+// A faultyElector has one fault.
+type faultyElector struct {
+	election.Elector
+	fault string
+	name  string
+	lock  resourcelock.Interface
+}
+
+func newFaultyElector(fault string) newElector {
+	return func(c leaderelection.LeaderElectionConfig) (election.Elector, error) {
+		led := false
+		started, stopped, told := c.Callbacks.OnStartedLeading, c.Callbacks.OnStoppedLeading, c.Callbacks.OnNewLeader
+		switch fault {
+		case "any-parameters":
+			if c.LeaseDuration <= c.RenewDeadline {
+				c.LeaseDuration, c.RenewDeadline, c.RetryPeriod = leaseDuration, renewDeadline, retryPeriod
+			}
+		case "no-release":
+			c.ReleaseOnCancel = false
+		case "always-releases":
+			c.ReleaseOnCancel = true
+		case "work-not-cancelled":
+			c.Callbacks.OnStartedLeading = func(ctx context.Context) { started(context.WithoutCancel(ctx)) }
+		case "stopped-only-if-led":
+			c.Callbacks.OnStartedLeading = func(ctx context.Context) { led = true; started(ctx) }
+			c.Callbacks.OnStoppedLeading = func() {
+				if led {
+					stopped()
+				}
+			}
+		case "leader-told-twice":
+			c.Callbacks.OnNewLeader = func(leader string) { told(leader); told(leader) }
+		case "gives-up-early":
+			c.RenewDeadline = 2 * retryPeriod
+		case "deadline-after-lease", "no-deadline":
+			c.LeaseDuration, c.RenewDeadline = 2*time.Hour, time.Hour
+		}
+		if c.Lock != nil && c.Lock.Identity() != "" {
+			c.Lock = &faultyLock{Interface: c.Lock, fault: fault}
+		}
+		elector, err := election.New(c)
+		if err != nil {
+			return nil, err
+		}
+		return &faultyElector{Elector: elector, fault: fault, name: c.Name, lock: c.Lock}, nil
+	}
+}
+
+func (e *faultyElector) Run(ctx context.Context) {
+	if e.fault == "goroutine-left" {
+		go func() { select {} }()
+	}
+	e.Elector.Run(ctx)
+	if e.fault == "releases-blindly" {
+		if record, _, err := e.lock.Get(context.Background()); err == nil {
+			record.HolderIdentity = ""
+			_ = e.lock.Update(context.Background(), *record)
+		}
+	}
+}
+
+func (e *faultyElector) IsLeader() bool {
+	return e.Elector.IsLeader() || e.fault == "leader-for-ever" && e.GetLeader() == e.name
+}
+
+func (e *faultyElector) Check(d time.Duration) error {
+	if e.fault == "check-silent" {
+		return nil
+	}
+	return e.Elector.Check(d)
+}
+
+// A faultyLock makes an elector's records and calls wrong.
+type faultyLock struct {
+	resourcelock.Interface
+	fault       string
+	transitions int
+}
+
+func (l *faultyLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil {
+		l.transitions = record.LeaderTransitions
+		if l.fault == "record-times" && time.Since(record.RenewTime.Time) > leaseDuration {
+			record.HolderIdentity = ""
+		}
+	}
+	return record, raw, err
+}
+
+func (l *faultyLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.Interface.Create(ctx, l.spoil(record))
+}
+
+func (l *faultyLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	switch l.fault {
+	case "version-ignored":
+		if err := l.Interface.Update(ctx, record); !apierrors.IsConflict(err) {
+			return err
+		}
+		if _, _, err := l.Interface.Get(ctx); err != nil {
+			return err
+		}
+	case "read-first":
+		if _, _, err := l.Interface.Get(ctx); err != nil {
+			return err
+		}
+	case "transitions-kept", "same-term":
+		record.LeaderTransitions = l.transitions
+	case "acquire-time-renewed":
+		record.AcquireTime = record.RenewTime
+	}
+	return l.Interface.Update(ctx, l.spoil(record))
+}
+
+func (l *faultyLock) spoil(record resourcelock.LeaderElectionRecord) resourcelock.LeaderElectionRecord {
+	switch l.fault {
+	case "deadline-after-lease", "no-deadline":
+		record.LeaseDurationSeconds = int(leaseDuration / time.Second)
+	case "seconds-truncated":
+		record.LeaseDurationSeconds = min(record.LeaseDurationSeconds, 1)
+	}
+	return record
+}
+
+// TestPlantedElectors plants each fault in a sound elector. The clause that is
+// about it must fail, and the sound elector must pass.
+func TestPlantedElectors(t *testing.T) {
+	if inChild() {
+		wallLimit = 5 * time.Second
+		for fault, name := range electionFaults {
+			t.Run(fault, func(t *testing.T) {
+				runClauses(t, slices.DeleteFunc(electionClauses(), func(c clause[newElector]) bool { return c.name != name }),
+					newFaultyElector(fault), nil)
+			})
+		}
+		return
+	}
+	t.Run("sound", func(t *testing.T) { TestElection(t, newFaultyElector("none")) })
+	failed, output := failing(t, "TestPlantedElectors")
+	for fault, clause := range electionFaults {
+		if !assert.Contains(t, failed, fault+"/"+clause, "nothing says that the elector has the fault %s", fault) {
+			t.Log(output)
+		}
+	}
+}
