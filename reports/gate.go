@@ -74,7 +74,7 @@ func ChangeText(c experiment.Change) string {
 	case c.Old.Center == 0:
 		return "+" + benchunit.Scale(c.New.Center, benchunit.ClassOf(c.Unit))
 	}
-	return fmt.Sprintf("%+.2f%%", 100*(c.Ratio-1))
+	return fmt.Sprintf("%+.2f%%", 100*(c.Effect()-1))
 }
 
 // NoiseText is a change's noise floor: "±3.1%", "-" where it is unknown.
@@ -88,8 +88,12 @@ func NoiseText(c experiment.Change) string {
 // String says what failed on one line.
 func (f Failure) String() string {
 	class := benchunit.ClassOf(f.Unit)
-	return fmt.Sprintf("%s: %s is %s (%s, now %s; p %.3f after Holm, noise %s), the limit is %s", f.Benchmark, f.Unit, ChangeText(f.Change),
-		benchunit.Scale(f.Old.Center, class), benchunit.Scale(f.New.Center, class), f.PAdjusted, NoiseText(f.Change), f.Limit)
+	relative := ""
+	if f.Relative > 0 {
+		relative = "; beside upstream's code in the same runs"
+	}
+	return fmt.Sprintf("%s: %s is %s (%s, now %s%s; p %.3f after Holm, noise %s), the limit is %s", f.Benchmark, f.Unit, ChangeText(f.Change),
+		benchunit.Scale(f.Old.Center, class), benchunit.Scale(f.New.Center, class), relative, f.PAdjusted, NoiseText(f.Change), f.Limit)
 }
 
 // Markdown is a job summary: the verdict, what failed, the largest changes and
@@ -99,7 +103,7 @@ func (g Gate) Markdown() []byte {
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("### %s", text(g.Verdict()))
 	line("")
-	line("%s → %s. A change counts only beyond chance (Mann–Whitney U, Holm's correction over all rows) and beyond the noise floor.", code(g.Old), code(g.New))
+	line("%s → %s. A change counts only beyond chance (Mann–Whitney U, Holm's correction) and beyond the noise floor; where both runs hold the same upstream code, it is told beside it.", code(g.Old), code(g.New))
 	if len(g.Failed) > 0 {
 		line("")
 		line("| benchmark | unit | old | new | change | noise | p adjusted | limit |")
@@ -152,10 +156,10 @@ func (g Gate) largest() []experiment.Change {
 		}
 	}
 	size := func(c experiment.Change) float64 {
-		if c.Ratio <= 0 {
+		if c.Effect() <= 0 {
 			return math.Inf(1)
 		}
-		return math.Abs(math.Log(c.Ratio))
+		return math.Abs(math.Log(c.Effect()))
 	}
 	slices.SortStableFunc(shown, func(a, b experiment.Change) int { return cmp.Compare(size(b), size(a)) })
 	return shown

@@ -13,10 +13,28 @@ type Change struct {
 	Unit      string  `json:"unit"`
 	Old       Summary `json:"old"`
 	New       Summary `json:"new"`
-	Ratio     float64 `json:"ratio"`      // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
-	P         float64 `json:"p"`          // Mann–Whitney U, as benchstat's
-	PAdjusted float64 `json:"pAdjusted"`  // Holm over all changes
-	Noise     float64 `json:"noiseFloor"` // what unchanged code was seen to change by in this case and unit: 0.05 is 5 %; 0 where unknown
+	Ratio     float64 `json:"ratio"`              // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
+	Relative  float64 `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
+	P         float64 `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
+	PAdjusted float64 `json:"pAdjusted"`          // Holm over all changes
+	Noise     float64 `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5 %; 0 where unknown
+}
+
+// Effect is the change that counts, as new / old: Relative where it is known.
+// It is 0 where only the old median is 0.
+func (c Change) Effect() float64 {
+	if c.Relative > 0 {
+		return c.Relative
+	}
+	return c.Ratio
+}
+
+// Grown is the change that counts in the unit; negative if it shrank.
+func (c Change) Grown() float64 {
+	if c.Old.Center == 0 {
+		return c.New.Center
+	}
+	return (c.Effect() - 1) * c.Old.Center
 }
 
 // Shown reports that a change is more than chance and than the noise floor.
@@ -24,10 +42,7 @@ func (c Change) Shown() bool {
 	if c.PAdjusted >= alpha {
 		return false
 	}
-	if c.Old.Center <= 0 || c.New.Center <= 0 {
-		return true
-	}
-	return apart(c.Old.Center, c.New.Center) > c.Noise
+	return c.Effect() == 0 || apart(c.Effect(), 1) > c.Noise
 }
 
 // apart is how far the ratio of two medians is from 1, whichever is larger.
@@ -43,9 +58,11 @@ func apart(a, b float64) float64 {
 // warnings: benchmarks and units that only one side has, lines left out, unlike
 // machines, plans and versions.
 //
-// The noise floor is the largest of what the A/A controls of either side differ
-// by from their baseline and, between two result directories of the same Go and
-// modules, what the baseline changed by, if it is upstream's code.
+// Between two result directories of the same Go and modules a case's upstream
+// baseline is the same code: each sample counts by its ratio to the baseline's
+// of the same round, because times of unlike runs can't be compared. Otherwise
+// the values count as they are. The noise floor is the larger of what the A/A
+// controls of either side differ by from their baseline.
 func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 	before, err := readSide(oldPath)
 	if err != nil {
@@ -56,6 +73,7 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 		return nil, nil, err
 	}
 	warnings := slices.Concat(before.warnings, after.warnings, unlike(before, after))
+	steady := sameCode(before, after)
 	var changes []Change
 	var ps []float64
 	for _, name := range before.names {
@@ -76,7 +94,11 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 			case c.Old.Center != 0:
 				c.Ratio = c.New.Center / c.Old.Center
 			}
-			c.Noise = floorBetween(before, after, name, unit)
+			c.Noise = max(before.floor(name, unit), after.floor(name, unit))
+			if x, y := before.relative(name, unit), after.relative(name, unit); steady && len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
+				c.P = uTest(x, y)
+				c.Relative = summarise(y, 0.95).Center / summarise(x, 0.95).Center
+			}
 			changes = append(changes, c)
 			ps = append(ps, c.P)
 		}
@@ -97,21 +119,7 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 	for i, p := range holm(ps) {
 		changes[i].PAdjusted = p
 	}
-	return changes, append(warnings, tooFewToShow(changes)...), nil
-}
-
-// floorBetween takes the noise of a benchmark's case from both sides.
-func floorBetween(before, after side, name, unit string) float64 {
-	floor := max(before.floor(name, unit), after.floor(name, unit))
-	baseline := before.baselineOf(name)
-	if baseline == "" || !before.upstream[baseline] || !sameCode(before, after) {
-		return floor
-	}
-	a, b := before.values[baseline][unit], after.values[baseline][unit]
-	if len(a) == 0 || len(b) == 0 {
-		return floor
-	}
-	return max(floor, apart(summarise(a, 0.95).Center, summarise(b, 0.95).Center))
+	return changes, warnings, nil
 }
 
 // whyNone finds the commonest reason: a machine with another number of cores.
@@ -128,23 +136,36 @@ func whyNone(before, after side) string {
 	return fmt.Sprintf(": found %s, … and %s, …", before.names[0], after.names[0])
 }
 
-// tooFewToShow warns where no difference, however large, could be shown.
-func tooFewToShow(changes []Change) []Warning {
+// Judge corrects only over the changes that a gate looks at: units that nobody
+// asked about would cost it its power. The others keep their correction over
+// all. It warns where no difference, however large, could be shown.
+func Judge(changes []Change, looks func(Change) bool) []Warning {
+	var at []int
+	var ps []float64
+	for i, c := range changes {
+		if looks(c) {
+			at = append(at, i)
+			ps = append(ps, c.P)
+		}
+	}
+	for i, p := range holm(ps) {
+		changes[at[i]].PAdjusted = p
+	}
 	needed := 2
-	for p := 1.0 / 3; p*float64(len(changes)) >= alpha; { // 2/C(2n, n)
+	for p := 1.0 / 3; p*float64(len(at)) >= alpha; { // 2/C(2n, n)
 		needed++
 		p *= float64(needed) / float64(4*needed-2)
 	}
 	few := 0
-	for _, c := range changes {
-		if min(len(c.Old.Values), len(c.New.Values)) < needed {
+	for _, i := range at {
+		if min(len(changes[i].Old.Values), len(changes[i].New.Values)) < needed {
 			few++
 		}
 	}
 	if few == 0 {
 		return nil
 	}
-	return []Warning{{"run", fmt.Sprintf("%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never fail", few, len(changes), needed)}}
+	return []Warning{{"run", fmt.Sprintf("%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never count", few, len(at), needed)}}
 }
 
 // unlike lists what should be equal on both sides and is not.

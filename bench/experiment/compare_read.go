@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
 )
 
 // maxCompared bounds the memory of a comparison: about 3 million samples.
@@ -142,7 +143,8 @@ func (s *side) add(name string, values []benchfmt.Value) {
 			s.controls[baseline] = map[string][]float64{}
 		}
 		for _, v := range values {
-			s.controls[baseline][v.Unit] = append(s.controls[baseline][v.Unit], v.Value)
+			unit := tidied(v)
+			s.controls[baseline][unit] = append(s.controls[baseline][unit], v.Value)
 		}
 		return
 	}
@@ -151,11 +153,22 @@ func (s *side) add(name string, values []benchfmt.Value) {
 		s.values[name] = map[string][]float64{}
 	}
 	for _, v := range values {
-		if s.values[name][v.Unit] == nil {
-			s.units[name] = append(s.units[name], v.Unit)
+		unit := tidied(v)
+		if s.values[name][unit] == nil {
+			s.units[name] = append(s.units[name], unit)
 		}
-		s.values[name][v.Unit] = append(s.values[name][v.Unit], v.Value)
+		s.values[name][unit] = append(s.values[name][unit], v.Value)
 	}
+}
+
+// tidied is a value's unit: benchfmt leaves "ns/op" as it is where the value
+// is 0.
+func tidied(v benchfmt.Value) string {
+	if v.Value != 0 {
+		return v.Unit
+	}
+	_, unit := benchunit.Tidy(1, v.Unit)
+	return unit
 }
 
 // readRun adds what run.json tells about the samples.
@@ -217,6 +230,25 @@ func (s side) floor(name, unit string) float64 {
 		return 0
 	}
 	return apart(summarise(a, 0.95).Center, summarise(b, 0.95).Center)
+}
+
+// relative gives a benchmark's samples as ratios to upstream's code in the same
+// case; nil where the case has none or it measures 0.
+func (s side) relative(name, unit string) []float64 {
+	baseline := s.baselineOf(name)
+	values, base := s.values[name][unit], s.values[baseline][unit]
+	if !s.upstream[baseline] || len(values) == 0 || len(base) == 0 || slices.Min(base) <= 0 || summarise(values, 0.95).Center <= 0 {
+		return nil
+	}
+	ratios := make([]float64, len(values))
+	for i, v := range values {
+		if len(values) == len(base) { // of the same rounds
+			ratios[i] = v / base[i]
+		} else {
+			ratios[i] = v / summarise(base, 0.95).Center
+		}
+	}
+	return ratios
 }
 
 // wholeLines is the length of f up to its last line's end.

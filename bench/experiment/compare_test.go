@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func TestDiffNoiseFloor(t *testing.T) {
 	}
 }
 
-// What upstream's code changed by between two runs is noise of the machine.
+// What upstream's code changed by between two runs is the machine's.
 func TestDiffOfSlowerMachine(t *testing.T) {
 	old, slow := result(t), result(t)
 	for _, dir := range []string{old, slow} {
@@ -62,12 +63,13 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 	changes, warnings, err := Diff(old, slow)
 	require.NoError(t, err)
 	for _, c := range changes {
-		assert.InDelta(t, 0.396, c.Noise, 0.001)
+		assert.Greater(t, c.Ratio, 1.39)
+		assert.InDelta(t, 1, c.Relative, 1e-9)
+		assert.Zero(t, c.Grown())
 		c.PAdjusted = 0
 		assert.False(t, c.Shown())
 	}
 	assert.Contains(t, fmt.Sprint(warnings), "the run did not come to its end")
-	assert.Contains(t, fmt.Sprint(warnings), "fewer than the ")
 
 	edit(t, filepath.Join(slow, runFile), func(s string) string {
 		return strings.NewReplacer(`"client-go": "v1"`, "", `"k8s.io/client-go": "v1"`, `"k8s.io/client-go": "v2"`, `"seed": 0`, `"seed": 7`,
@@ -75,7 +77,8 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 	})
 	changes, warnings, err = Diff(old, slow)
 	require.NoError(t, err)
-	assert.Zero(t, changes[0].Noise, "another client-go may be slower itself")
+	assert.Zero(t, changes[0].Relative, "another client-go may be slower itself")
+	assert.InDelta(t, 40e-9, changes[0].Grown(), 1e-12)
 	all := fmt.Sprint(warnings)
 	for _, want := range []string{`k8s.io/client-go differs: "v1" and "v2"`, `seed differs: "0" and "7"`, `number of cores differs: "0" and "4"`, `differs: "sec/op" and "B/op"`} {
 		assert.Contains(t, all, want)
@@ -147,6 +150,33 @@ func TestDiffOfThousandsOfCases(t *testing.T) {
 	changes, warnings, err := Diff(path, path)
 	require.NoError(t, err)
 	assert.Len(t, changes, 3000)
+	assert.Empty(t, warnings)
+	assert.Empty(t, Judge(changes, func(c Change) bool { return c.Benchmark == "BenchmarkQueue/op=7/impl=ring-2" }))
+	warnings = Judge(changes, func(Change) bool { return true })
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0].Text, "3000 of 3000 comparisons have fewer than the 10 samples a side")
+}
+
+// Eight samples a side: what is not looked at costs no power.
+func TestJudgeCorrectsOverWhatIsLookedAt(t *testing.T) {
+	values, slower := map[string]float64{"BenchmarkA": 100}, map[string]float64{"BenchmarkA": 150}
+	for i := range 400 {
+		values[fmt.Sprintf("BenchmarkB/%d", i)], slower[fmt.Sprintf("BenchmarkB/%d", i)] = 1, 1
+	}
+	changes, _, err := Diff(rawOf(t, "", values), rawOf(t, "", slower))
+	require.NoError(t, err)
+	isA := func(c Change) bool { return c.Benchmark == "BenchmarkA-2" }
+	i := slices.IndexFunc(changes, isA)
+	assert.False(t, changes[i].Shown(), "among 401")
+	assert.Empty(t, Judge(changes, isA))
+	assert.True(t, changes[i].Shown())
+}
+
+func TestDiffOfZeroes(t *testing.T) {
+	path := rawOf(t, "", map[string]float64{"BenchmarkA": 0})
+	changes, warnings, err := Diff(path, rawOf(t, "", map[string]float64{"BenchmarkA": 5}))
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprint(warnings), "only in", "0 ns/op is in sec/op too")
+	require.Len(t, changes, 1)
+	assert.Len(t, changes[0].Old.Values, 8)
 }

@@ -28,7 +28,7 @@ func compareCommand() *cobra.Command {
 		Short: "Compare two results, as a gate for CI",
 		Long: `Compare takes two result directories or files in the Go benchmark format and
 prints what changed, by benchstat's medians and U-test, with Holm's correction
-over all rows. With --fail-on it exits with 1 if a change is both shown and
+over all rows, or over those that a limit covers. With --fail-on it exits with 1 if a change is both shown and
 larger than a limit.
 
 The limits are separated by commas: [SCOPE:]METRIC>AMOUNT. A metric is one of
@@ -37,10 +37,12 @@ in live-B/item; the amount is 5% of the old median, or an amount in the unit as
 it is printed (seconds, bytes). METRIC<AMOUNT is for what should not shrink. A
 scope is a component or the begin of a case's name, with * for anything.
 
-A change is shown if it is beyond chance and beyond the noise floor: what the
-A/A control differs by from its baseline and, between two result directories of
-the same Go and modules, what upstream's code changed by. So a slow machine does
-not fail the gate. Unlike machines, plans and versions are warned about.`,
+A change is shown if it is beyond chance and beyond the noise floor, which is
+what the A/A controls differ by from their baselines. Between two result
+directories of the same Go and modules, a sample counts by its ratio to
+upstream's code in the same round, so a slow machine neither fails nor hides
+anything; between files, times count as they are. Unlike machines, plans and
+versions are warned about.`,
 		Example: `  benchrun compare reports/out/old reports/out/new
   benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'
 
@@ -65,6 +67,9 @@ not fail the gate. Unlike machines, plans and versions are warned about.`,
 			if err := unused(limits, changes); err != nil {
 				return err
 			}
+			warnings = append(warnings, experiment.Judge(changes, func(c experiment.Change) bool {
+				return len(limits) == 0 || slices.ContainsFunc(limits, func(l limit) bool { return l.covers(c) })
+			})...)
 			g := judge(changes, limits)
 			g.Old, g.New, g.Limits, g.Warnings = args[0], args[1], failOn, warnings
 			stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()

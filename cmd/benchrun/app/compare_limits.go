@@ -106,7 +106,7 @@ func (l limit) exceeded(c experiment.Change) bool {
 	if !l.covers(c) || !c.Shown() {
 		return false
 	}
-	grown := c.New.Center - c.Old.Center
+	grown := c.Grown()
 	if l.less {
 		grown = -grown
 	}
