@@ -6,9 +6,9 @@ SOAK ?= 1h
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 run: ## compare every variant on the quick profile (about 2 minutes) and write a report
-	go run ./cmd/benchrun run
+	go run -trimpath ./cmd/benchrun run
 build: ## build benchrun into the current folder
-	go build -o benchrun ./cmd/benchrun
+	go build -trimpath -o benchrun ./cmd/benchrun
 test: ## run the tests
 	go test ./...
 race: ## run the tests under the race detector
@@ -22,6 +22,6 @@ fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 soak: ## run the rate limiting queues for SOAK in all (default 1h) and balance their counts
 	go test ./impl/conformance -run '^TestSoak$$' -v -timeout 0 -args -soak $(SOAK)
 smoke: ## a short run of the main job
-	go run ./cmd/benchrun run --budget 20s
+	go run -trimpath ./cmd/benchrun run --budget 20s
 
 .PHONY: help run build test race bench lint fuzz soak smoke
