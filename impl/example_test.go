@@ -52,7 +52,7 @@ func Example_delayingQueue() {
 			DelayingQueue: delay.NewHeap4(workqueue.TypedDelayingQueueConfig[string]{Name: "nodes"}),
 		},
 	)
-	queue.AddAfter("node-1", 2*time.Millisecond)
+	queue.AddAfter("node-1", 300*time.Millisecond)
 	queue.AddAfter("node-2", time.Millisecond)
 	for range 2 {
 		key, _ := queue.Get()

@@ -96,7 +96,7 @@ func valuesOf(r *benchfmt.Result) (map[string]float64, error) {
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Value < 0 {
 			return nil, fmt.Errorf("printed %v %s, expected a number of 0 or more", v.Value, v.Unit)
 		}
-		values[v.Unit] = v.Value
+		values[tidied(v)] = v.Value
 	}
 	return values, nil
 }
