@@ -14,7 +14,7 @@ test: ## run the tests
 race: ## run the tests under the race detector
 	go test -race ./...
 bench: ## run every benchmark through go test, for benchstat -col /impl
-	go test -run '^$$' -bench . ./bench
+	go test -run '^$$' -bench . -timeout 1h ./bench
 lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
