@@ -64,36 +64,37 @@ func indexerCases(seed uint64) []Case {
 					run:     func(b *testing.B, v indexerVariant) { replaceAll(b, v, indices, n) },
 				},
 				indexerQuestion{
-					name: "op=delete" + shape, unit: cpuTime,
-					summary: "an object is deleted and added again",
-					run:     func(b *testing.B, v indexerVariant) { deleteAdd(b, v, indices, n, seed) },
+					name: "op=list" + shape, unit: cpuTime,
+					summary: "all objects are listed, nobody writes",
+					run:     func(b *testing.B, v indexerVariant) { list(b, v, indices, n) },
 				})
-			for _, access := range []string{"hot", "cold"} {
+			if indices > 0 {
 				questions = append(questions, indexerQuestion{
-					name: "op=update/access=" + access + shape, unit: cpuTime, quick: n == 10_000 && indices == 1 && access == "cold",
-					summary: "an object's next version is stored; its index values are unchanged",
-					run:     func(b *testing.B, v indexerVariant) { update(b, v, indices, n, access, seed) },
+					name: "op=by-index/members=1k" + shape, unit: cpuTime,
+					summary: "a namespace of a thousand objects is listed through its index",
+					run:     func(b *testing.B, v indexerVariant) { byIndex(b, v, indices, n) },
 				})
 			}
+			for _, access := range []string{"hot", "cold"} {
+				shape := "/access=" + access + shape
+				questions = append(questions,
+					indexerQuestion{
+						name: "op=update" + shape, unit: cpuTime, quick: n == 10_000 && indices == 1 && access == "cold",
+						summary: "an object's next version is stored; its index values are unchanged",
+						run:     func(b *testing.B, v indexerVariant) { update(b, v, indices, n, access, seed) },
+					},
+					indexerQuestion{
+						name: "op=delete" + shape, unit: cpuTime,
+						summary: "an object is deleted and added again",
+						run:     func(b *testing.B, v indexerVariant) { deleteAdd(b, v, indices, n, access, seed) },
+					},
+					indexerQuestion{
+						name: "op=get" + shape, unit: cpuTime,
+						summary: "an object is looked up by its key",
+						run:     func(b *testing.B, v indexerVariant) { get(b, v, indices, n, access, seed) },
+					})
+			}
 		}
-		for _, access := range []string{"hot", "cold"} {
-			questions = append(questions, indexerQuestion{
-				name: "op=get/access=" + access + "/n=" + human(n), unit: cpuTime,
-				summary: "an object is looked up by its key",
-				run:     func(b *testing.B, v indexerVariant) { get(b, v, n, access, seed) },
-			})
-		}
-		questions = append(questions,
-			indexerQuestion{
-				name: "op=list/n=" + human(n), unit: cpuTime,
-				summary: "all objects are listed, nobody writes",
-				run:     func(b *testing.B, v indexerVariant) { list(b, v, n) },
-			},
-			indexerQuestion{
-				name: "op=by-index/members=1k/n=" + human(n), unit: cpuTime,
-				summary: "a namespace of a thousand objects is listed through its index",
-				run:     func(b *testing.B, v indexerVariant) { byIndex(b, v, n) },
-			})
 		for _, readers := range []int{0, 1, 10, 40} {
 			questions = append(questions, indexerQuestion{
 				name: fmt.Sprintf("op=write/listers=%d/n=%s", readers, human(n)), unit: wallTime, quick: n == 10_000 && readers == 10,
@@ -151,10 +152,10 @@ func replaceAll(b *testing.B, v indexerVariant, indices, n int) {
 	checkLen(b, s, n)
 }
 
-func deleteAdd(b *testing.B, v indexerVariant, indices, n int, seed uint64) {
+func deleteAdd(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
 	list := pods(n)
 	s, _ := filled(v, indices, list)
-	order := shuffled(n, seed)
+	order := accessOrder(n, access, seed)
 	next := 0
 	const batch = 100
 	measured(b, 2*batch, false, func() {
@@ -200,8 +201,8 @@ func update(b *testing.B, v indexerVariant, indices, n int, access string, seed 
 	b.ReportMetric(live, "live-B/item")
 }
 
-func get(b *testing.B, v indexerVariant, n int, access string, seed uint64) {
-	s, _ := filled(v, 1, pods(n))
+func get(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
+	s, _ := filled(v, indices, pods(n))
 	all := stringKeys(n)
 	keys := make([]string, n)
 	for i, k := range accessOrder(n, access, seed) {
@@ -222,8 +223,8 @@ func get(b *testing.B, v indexerVariant, n int, access string, seed uint64) {
 	}
 }
 
-func list(b *testing.B, v indexerVariant, n int) {
-	s, _ := filled(v, 1, pods(n))
+func list(b *testing.B, v indexerVariant, indices, n int) {
+	s, _ := filled(v, indices, pods(n))
 	short := 0
 	measured(b, n, false, func() {
 		if len(s.List()) != n {
@@ -235,8 +236,8 @@ func list(b *testing.B, v indexerVariant, n int) {
 	}
 }
 
-func byIndex(b *testing.B, v indexerVariant, n int) {
-	s, _ := filled(v, 1, pods(n))
+func byIndex(b *testing.B, v indexerVariant, indices, n int) {
+	s, _ := filled(v, indices, pods(n))
 	wrong, at := 0, 0
 	measured(b, objectsPerNamespace, false, func() {
 		found, err := s.ByIndex(cache.NamespaceIndex, namespaceOf(at))

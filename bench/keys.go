@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +17,28 @@ const objectsPerNamespace = 1000
 func namespaceOf(i int) string { return "team-" + strconv.Itoa(i/objectsPerNamespace) }
 func nameOf(i int) string      { return fmt.Sprintf("web-%06d-x7k2p", i) }
 
-// stringKeys are n distinct "namespace/name" keys.
-func stringKeys(n int) []string {
+// remembered keeps what was made for a size: go test runs hundreds of cases on
+// the same few. The results must not be changed.
+func remembered[T any](make func(n int) []T) func(n int) []T {
+	var mu sync.Mutex
+	made := map[int][]T{}
+	return func(n int) []T {
+		mu.Lock()
+		defer mu.Unlock()
+		if made[n] == nil {
+			made[n] = make(n)
+		}
+		return made[n]
+	}
+}
+
+var (
+	stringKeys = remembered(makeStringKeys)
+	pods       = remembered(makePods)
+)
+
+// makeStringKeys makes n distinct "namespace/name" keys.
+func makeStringKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = namespaceOf(i) + "/" + nameOf(i)
@@ -34,10 +55,10 @@ func structKeys(n int) []types.NamespacedName {
 	return keys
 }
 
-// pods are n pods in namespaces of a thousand, ten owners a namespace, on n/30
+// makePods makes n pods in namespaces of a thousand, ten owners a namespace, on n/30
 // nodes (the average of a full cluster). They share one spec but for the
 // node's name: the components never look further.
-func pods(n int) []*corev1.Pod {
+func makePods(n int) []*corev1.Pod {
 	nodes := n/30 + 1
 	list := make([]*corev1.Pod, n)
 	for i := range list {
