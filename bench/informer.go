@@ -73,7 +73,7 @@ type server struct {
 }
 
 func newServer(n int, seed uint64) *server {
-	list := pods(n)
+	list := makePods(n) // of its own: it changes them
 	for _, p := range list {
 		p.Namespace = "default"
 	}
