@@ -1,4 +1,4 @@
-// Benchrun compares implementations of the queue and cache internals of
+// Command benchrun compares implementations of the queue and cache internals of
 // Kubernetes controllers.
 package main
 
