@@ -9,6 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/trace"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -45,7 +46,7 @@ type source struct {
 
 func sources(o Options) ([]source, error) {
 	if o.Trace != "" {
-		return []source{{"trace", fmt.Sprintf("the recording %s, its first %d events at most", o.Trace, maxEvents), true, func() (loadgen.Stream, error) { return loadgen.OpenTrace(o.Trace) }}}, nil
+		return []source{{"trace", fmt.Sprintf("the recording %s, its first %d events at most", o.Trace, maxEvents), true, func() (loadgen.Stream, error) { return trace.Open(o.Trace) }}}, nil
 	}
 	workload := func(nameOrPath string, quick bool) (source, error) {
 		spec, err := loadgen.Open(nameOrPath)
@@ -61,7 +62,7 @@ func sources(o Options) ([]source, error) {
 		s, err := workload(o.Workload, true)
 		return []source{s}, err
 	}
-	all := []source{{"recording", "a rolling update recorded on a real cluster", true, func() (loadgen.Stream, error) { return loadgen.Sample() }}}
+	all := []source{{"recording", "a rolling update recorded on a real cluster", true, func() (loadgen.Stream, error) { return trace.Sample() }}}
 	for _, preset := range loadgen.Presets() {
 		s, err := workload(preset, false)
 		if err != nil {

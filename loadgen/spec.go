@@ -9,9 +9,9 @@
 //  4. A [Rate] paces it open-loop: each event carries the time at which it is
 //     due, whether or not the consumer keeps up.
 //
-// A recording takes the place of 1 to 3: [OpenTrace] reads what kubectl printed
+// A recording takes the place of 1 to 3: package trace reads what kubectl printed
 // or a recorder wrote, in any of the forms found in the wild, as the same
-// [Stream]. [Sample] is a real recording that needs no file.
+// [Stream].
 package loadgen
 
 import "time"

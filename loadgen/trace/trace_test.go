@@ -1,4 +1,4 @@
-package loadgen
+package trace
 
 import (
 	"bytes"
@@ -18,9 +18,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/loadgen"
 )
 
-func readAll(s Stream) (events []Event, err error) {
+func readAll(s loadgen.Stream) (events []loadgen.Event, err error) {
 	for {
 		event, err := s.Next()
 		if err == io.EOF {
@@ -35,11 +37,11 @@ func readAll(s Stream) (events []Event, err error) {
 
 // readText reads a recording given as text, in single bytes, so that every
 // value crosses a read.
-func readText(t *testing.T, text string) ([]Event, TraceStats, error) {
+func readText(t *testing.T, text string) ([]loadgen.Event, Stats, error) {
 	t.Helper()
 	trace, err := newTrace("x.json", iotest.OneByteReader(strings.NewReader(text)), nil)
 	if err != nil {
-		return nil, TraceStats{}, err
+		return nil, Stats{}, err
 	}
 	events, err := readAll(trace)
 	if err != nil {
@@ -50,7 +52,7 @@ func readText(t *testing.T, text string) ([]Event, TraceStats, error) {
 }
 
 // brief writes events as "ADDED ns/name@version".
-func brief(events []Event) (all []string) {
+func brief(events []loadgen.Event) (all []string) {
 	for _, e := range events {
 		all = append(all, fmt.Sprintf("%s %s/%s@%s", e.Type, e.Object.GetNamespace(), e.Object.GetName(), e.Object.GetResourceVersion()))
 	}
@@ -136,7 +138,7 @@ func TestTraceKeepsCacheSemantics(t *testing.T) {
 	events, stats, err := readText(t, text)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ADDED n/a@1", "DELETED n/b@2", "MODIFIED n/a@3", "BOOKMARK /@9", "DELETED n/a@4", "ADDED n/a@5"}, brief(events))
-	require.Equal(t, TraceStats{
+	require.Equal(t, Stats{
 		Added: 2, Modified: 1, Deleted: 2, Bookmarks: 1,
 		ImpliedAdds: 1, RepeatedAdds: 1, UnknownDeletes: 1, Kinds: map[string]int{"Pod": 5},
 	}, stats)
@@ -216,10 +218,10 @@ func TestTraceGzipFaults(t *testing.T) {
 	require.EqualError(t, err, "x.gz: the gzip data is cut short")
 }
 
-func TestOpenTrace(t *testing.T) {
+func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods.txt") // the name says nothing
 	require.NoError(t, os.WriteFile(path, sample, 0o600))
-	trace, err := OpenTrace(path)
+	trace, err := Open(path)
 	require.NoError(t, err)
 	_, err = trace.Next()
 	require.NoError(t, err)
@@ -227,9 +229,9 @@ func TestOpenTrace(t *testing.T) {
 	_, err = trace.Next()
 	require.EqualError(t, err, path+": the trace was closed")
 
-	_, err = OpenTrace(path + ".none")
+	_, err = Open(path + ".none")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = OpenTrace(filepath.Dir(path))
+	_, err = Open(filepath.Dir(path))
 	require.Error(t, err)
 }
 
@@ -249,16 +251,16 @@ func TestSample(t *testing.T) {
 	last := events[len(events)-1].At
 	require.True(t, 12*time.Second < last && last < 13*time.Second, "ends at %v", last)
 
-	contents, err := Contents(&replay{events})
+	contents, err := loadgen.Contents(&replay{events})
 	require.NoError(t, err)
 	require.Len(t, contents, stats.Added-stats.Deleted)
 }
 
-type replay struct{ events []Event }
+type replay struct{ events []loadgen.Event }
 
-func (r *replay) Next() (Event, error) {
+func (r *replay) Next() (loadgen.Event, error) {
 	if len(r.events) == 0 {
-		return Event{}, io.EOF
+		return loadgen.Event{}, io.EOF
 	}
 	event := r.events[0]
 	r.events = r.events[1:]
@@ -273,7 +275,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add([]byte("{\n \"kind\": \"List\", \"items\": [\n]}"))
 	f.Add([]byte(`{"ts":"2026-01-01T00:00:00Z","type":"BOOKMARK","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read := func(r io.Reader) ([]Event, error) {
+		read := func(r io.Reader) ([]loadgen.Event, error) {
 			trace, err := newTrace("x.json", r, nil)
 			if err != nil {
 				return nil, err

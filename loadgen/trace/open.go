@@ -1,4 +1,4 @@
-package loadgen
+package trace
 
 import (
 	"bufio"
@@ -10,10 +10,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/informerbench/informerbench/loadgen/internal/jsondoc"
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-// OpenTrace opens a recording, plain or gzipped; its contents decide, not its
+// Open opens a recording, plain or gzipped; its contents decide, not its
 // name. It may hold
 //
 //   - what kubectl get --watch --output-watch-events -o json prints: documents
@@ -26,7 +26,7 @@ import (
 //
 // Kinds that client-go knows become its types, others are unstructured.
 // Without "ts" all events are due at 0.
-func OpenTrace(path string) (*Trace, error) {
+func Open(path string) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func newTrace(name string, r io.Reader, closer io.Closer) (*Trace, error) {
 		docs:   jsondoc.NewReader(content),
 		decode: decoder{kinds: map[kindName]kindInfo{}},
 		known:  map[objectName]struct{}{},
-		stats:  TraceStats{Kinds: map[string]int{}},
+		stats:  Stats{Kinds: map[string]int{}},
 	}
 	first, err := t.docs.Next()
 	if err == io.EOF {

@@ -1,4 +1,4 @@
-package loadgen
+package trace
 
 import (
 	"errors"
@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/informerbench/informerbench/loadgen/internal/jsondoc"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
 // A Trace is a recorded Stream. It reads as it goes and holds one object at a
@@ -31,7 +32,7 @@ type Trace struct {
 	begin time.Time // of the first event
 	at    time.Duration
 	known map[objectName]struct{}
-	stats TraceStats
+	stats Stats
 }
 
 type objectName struct {
@@ -39,8 +40,8 @@ type objectName struct {
 	namespace, name string
 }
 
-// TraceStats counts what a Trace has delivered so far.
-type TraceStats struct {
+// Stats counts what a Trace has delivered so far.
+type Stats struct {
 	Added, Modified, Deleted, Bookmarks int // as delivered
 
 	ImpliedAdds    int            // MODIFIED of an unknown object, delivered as ADDED
@@ -52,10 +53,10 @@ type TraceStats struct {
 }
 
 // Events returns the number of events that are not bookmarks.
-func (s TraceStats) Events() int { return s.Added + s.Modified + s.Deleted }
+func (s Stats) Events() int { return s.Added + s.Modified + s.Deleted }
 
 // Stats returns the counts up to the last event returned.
-func (t *Trace) Stats() TraceStats {
+func (t *Trace) Stats() Stats {
 	stats := t.stats
 	stats.Kinds = maps.Clone(stats.Kinds)
 	return stats
@@ -73,14 +74,14 @@ func (t *Trace) Close() error {
 }
 
 // Next implements Stream. Its errors name the file, the line and the document.
-func (t *Trace) Next() (Event, error) {
+func (t *Trace) Next() (loadgen.Event, error) {
 	if t.err != nil {
-		return Event{}, t.err
+		return loadgen.Event{}, t.err
 	}
 	entry, err := t.entry()
 	if err != nil {
 		t.err = t.located(err)
-		return Event{}, t.err
+		return loadgen.Event{}, t.err
 	}
 	event, err := t.event(entry)
 	if err != nil {
@@ -113,9 +114,9 @@ func (t *Trace) located(err error) error {
 	return fmt.Errorf("%s:%d: document %d: %s", t.name, at.Line, at.Document, at.Problem)
 }
 
-func (t *Trace) event(entry jsondoc.Entry) (Event, error) {
-	fault := func(format string, args ...any) (Event, error) {
-		return Event{}, &jsondoc.Error{Document: entry.Document, Line: entry.Line, Problem: fmt.Sprintf(format, args...)}
+func (t *Trace) event(entry jsondoc.Entry) (loadgen.Event, error) {
+	fault := func(format string, args ...any) (loadgen.Event, error) {
+		return loadgen.Event{}, &jsondoc.Error{Document: entry.Document, Line: entry.Line, Problem: fmt.Sprintf(format, args...)}
 	}
 	kind := watch.EventType(entry.Type)
 	switch {
@@ -131,20 +132,20 @@ func (t *Trace) event(entry jsondoc.Entry) (Event, error) {
 	}
 	object, gvk, err := t.decode.object(entry)
 	if err != nil {
-		return Event{}, err
+		return loadgen.Event{}, err
 	}
 	if err := t.advance(entry.Time); err != nil {
 		return fault("%v", err)
 	}
 	if kind == watch.Bookmark {
 		t.stats.Bookmarks++
-		return Event{At: t.at, Type: kind, Object: object}, nil
+		return loadgen.Event{At: t.at, Type: kind, Object: object}, nil
 	}
 	if object.GetName() == "" {
 		return fault("%s without metadata.name", gvk.Kind)
 	}
 	kind = t.account(kind, entry.Event, objectName{gvk.GroupKind(), object.GetNamespace(), object.GetName()})
-	return Event{At: t.at, Type: kind, Object: object}, nil
+	return loadgen.Event{At: t.at, Type: kind, Object: object}, nil
 }
 
 // advance moves the trace's clock to a recorded time; none leaves it.

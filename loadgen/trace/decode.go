@@ -1,4 +1,4 @@
-package loadgen
+package trace
 
 import (
 	"bytes"
@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/informerbench/informerbench/loadgen/internal/jsondoc"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
 // A decoder turns JSON into typed objects. It is what client-go's decoder does
@@ -28,8 +29,8 @@ type kindInfo struct {
 	typed bool
 }
 
-func (d decoder) object(entry jsondoc.Entry) (Object, schema.GroupVersionKind, error) {
-	fail := func(problem string, offset int) (Object, schema.GroupVersionKind, error) {
+func (d decoder) object(entry jsondoc.Entry) (loadgen.Object, schema.GroupVersionKind, error) {
+	fail := func(problem string, offset int) (loadgen.Object, schema.GroupVersionKind, error) {
 		line := entry.Line + bytes.Count(entry.Raw[:min(len(entry.Raw), max(0, offset))], []byte("\n"))
 		return nil, schema.GroupVersionKind{}, &jsondoc.Error{Document: entry.Document, Line: line, Problem: problem}
 	}
@@ -40,14 +41,14 @@ func (d decoder) object(entry jsondoc.Entry) (Object, schema.GroupVersionKind, e
 		}
 		return fail(err.Error(), 0)
 	}
-	var object Object
+	var object loadgen.Object
 	if info.typed {
 		typed, err := scheme.Scheme.New(info.gvk)
 		if err != nil {
 			return fail(err.Error(), 0)
 		}
 		var ok bool
-		if object, ok = typed.(Object); !ok {
+		if object, ok = typed.(loadgen.Object); !ok {
 			return fail("found a "+entry.Kind+", expected an object with metadata", 0)
 		}
 		err = json.Unmarshal(entry.Raw, object)
