@@ -9,10 +9,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
-// measure gives the queue its metrics, if it has a name.
+// measure gives the queue its metrics, if it has a name. The meter does not run
+// yet.
 func (q *priorityQueue[T]) measure(config Config[T]) {
+	q.Gate.Init(nil, nil)
 	if config.Name == "" {
-		q.Gate.Init(nil, nil)
 		return
 	}
 	provider := config.MetricsProvider
@@ -20,7 +21,7 @@ func (q *priorityQueue[T]) measure(config Config[T]) {
 		provider = controllerRuntimeProvider()
 	}
 	q.depth = newLevelDepth(provider, config.Name)
-	q.Gate.Init(meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock), q.tally)
+	q.Meter = meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock)
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 

@@ -103,6 +103,16 @@ func NewWithConfig[T comparable](config Config[T]) priorityqueue.PriorityQueue[T
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
+	q := newPriorityQueue(config)
+	if q.Meter != nil {
+		q.Meter.Run(q.tally)
+	}
+	q.alarm.Run(klog.Background(), q.fire)
+	return q
+}
+
+// newPriorityQueue makes the queue without its goroutines.
+func newPriorityQueue[T comparable](config Config[T]) *priorityQueue[T] {
 	if config.RateLimiter == nil {
 		config.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second)
 	}
@@ -116,7 +126,6 @@ func NewWithConfig[T comparable](config Config[T]) priorityqueue.PriorityQueue[T
 	}
 	q.levels.keys = q.keys
 	q.measure(config)
-	q.alarm.Run(klog.Background(), q.fire)
 	return q
 }
 

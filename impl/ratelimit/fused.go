@@ -82,6 +82,16 @@ func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config w
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
+	q := newFused(limiter, config)
+	if q.meter != nil {
+		q.meter.Run(q.update)
+	}
+	q.alarm.Run(klog.Background(), q.fire)
+	return q
+}
+
+// newFused makes the queue without its goroutines.
+func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) *fused[T] {
 	q := &fused[T]{
 		alarm:   alarm.New(config.Clock),
 		limiter: limiter,
@@ -94,13 +104,11 @@ func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config w
 	q.Init()
 	if q.meter != nil {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
-		q.meter.Run(q.update)
 	}
 	if c, ok := limiter.(*Controller[T]); ok && c.adopt(q) {
 		q.own = c
 		q.oneTime = sameClock(c.clock, config.Clock)
 	}
-	q.alarm.Run(klog.Background(), q.fire)
 	return q
 }
 
