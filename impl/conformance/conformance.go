@@ -32,7 +32,7 @@ func Tests() []testing.InternalTest {
 		each("in-order-fifo", impl.InOrderFIFOs(), impltest.TestInOrderFIFO),
 		each("indexer", impl.Indexers(), impltest.TestIndexer),
 		each("informer", impl.Informers(), impltest.TestInformer),
-		each("elector", impl.Electors(), impltest.TestElection),
+		each("elector", impl.Electors(), impltest.TestElector),
 	)
 }
 

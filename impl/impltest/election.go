@@ -20,9 +20,9 @@ import (
 
 type newElector = func(leaderelection.LeaderElectionConfig) (election.Elector, error)
 
-// TestElection tests a leader elector on a lock in memory that is slow, fails and
+// TestElector tests a leader elector on a lock in memory that is slow, fails and
 // loses answers. Relaxes names the clauses that it gives up.
-func TestElection(t *testing.T, new func(leaderelection.LeaderElectionConfig) (election.Elector, error), relaxes ...string) {
+func TestElector(t *testing.T, new func(leaderelection.LeaderElectionConfig) (election.Elector, error), relaxes ...string) {
 	t.Helper()
 	runClauses(t, electionClauses(), new, relaxes)
 }

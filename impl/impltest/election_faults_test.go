@@ -175,7 +175,7 @@ func TestPlantedElectors(t *testing.T) {
 		}
 		return
 	}
-	t.Run("sound", func(t *testing.T) { TestElection(t, newFaultyElector("none")) })
+	t.Run("sound", func(t *testing.T) { TestElector(t, newFaultyElector("none")) })
 	failed, output := failing(t, "TestPlantedElectors")
 	for fault, clause := range electionFaults {
 		if !assert.Contains(t, failed, fault+"/"+clause, "nothing says that the elector has the fault %s", fault) {
