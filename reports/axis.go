@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // An axis is logarithmic, from 2^From to 2^To times the baseline. All rankings
@@ -25,7 +25,7 @@ type span struct{ From, Width float64 }
 // Beyond these an axis would flatten everything else; marks stop at the edge.
 const minExponent, maxExponent = -4, 6
 
-func newAxis(stats experiment.Stats) axis {
+func newAxis(stats verdict.Stats) axis {
 	from, to := -1, 1
 	for _, c := range stats.Components {
 		for _, x := range c.Cases {

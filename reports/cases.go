@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A caseView is one comparison's table.
@@ -20,7 +20,7 @@ type caseView struct {
 	More                              *table // measurements beyond the main ones
 	Heat                              []heatCell
 	Relaxed                           bool // some variant gives up a promise
-	stats                             experiment.CaseStats
+	stats                             verdict.CaseStats
 }
 
 type row struct {
@@ -56,7 +56,7 @@ type heatCell struct {
 // mainUnits are the columns of a case's table, after the unit of its verdict.
 var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
 
-func newCaseView(c experiment.CaseStats, id string) caseView {
+func newCaseView(c verdict.CaseStats, id string) caseView {
 	view := caseView{ID: id, Name: c.Name, Summary: capital(sentence(c.Summary)), Unit: c.Unit, Baseline: c.Baseline,
 		Noise: floorText(c.NoiseFloor), stats: c}
 	all := map[string][]float64{}
@@ -90,7 +90,7 @@ func newCaseView(c experiment.CaseStats, id string) caseView {
 		}
 	}
 	rows := slices.Clone(c.Rows)
-	slices.SortStableFunc(rows, func(a, b experiment.Row) int { return cmp.Compare(standing(b), standing(a)) })
+	slices.SortStableFunc(rows, func(a, b verdict.Row) int { return cmp.Compare(standing(b), standing(a)) })
 	for _, r := range rows {
 		gives, _ := promises(r.Relaxes)
 		view.Relaxed = view.Relaxed || len(gives) > 0
@@ -113,27 +113,27 @@ func columns(units []string, all map[string][]float64) []column {
 }
 
 // standing sorts rows best first; the baseline is 1, the control comes last.
-func standing(r experiment.Row) float64 {
+func standing(r verdict.Row) float64 {
 	switch {
 	case r.Control:
 		return -1
 	case r.Comparison == nil:
 		return 1
-	case !finite(r.Comparison.Ratio) || r.Comparison.Verdict == experiment.NoResult:
+	case !finite(r.Comparison.Ratio) || r.Comparison.Verdict == verdict.NoResult:
 		return 0
 	}
 	return r.Comparison.Ratio
 }
 
-func newRow(r experiment.Row, c experiment.CaseStats, main []column) row {
+func newRow(r verdict.Row, c verdict.CaseStats, main []column) row {
 	line := row{variantName: variantName{r.Name, r.Summary, r.Peer, r.Comparison == nil && r.Variant == c.Baseline && !r.Control, r.Relaxes},
 		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
 	if x := r.Comparison; x != nil {
 		line.Ratio, line.Value = ratio(x.Ratio), standing(r)
-		if x.Verdict == experiment.NoResult {
+		if x.Verdict == verdict.NoResult {
 			line.Ratio = none
 		}
-		line.Verdict, line.Tone = verdict(*x), tone(x.Verdict)
+		line.Verdict, line.Tone = verdictText(*x), tone(x.Verdict)
 		if line.Control {
 			line.Verdict, line.Tone = "noise control", "control"
 			line.Value = x.Ratio
@@ -153,7 +153,7 @@ func newRow(r experiment.Row, c experiment.CaseStats, main []column) row {
 	return line
 }
 
-func cells(r experiment.Row, cols []column) []cellValue {
+func cells(r verdict.Row, cols []column) []cellValue {
 	list := make([]cellValue, len(cols))
 	for i, col := range cols {
 		list[i] = cellValue{Text: none, Sort: math.MaxFloat64}
@@ -164,37 +164,37 @@ func cells(r experiment.Row, cols []column) []cellValue {
 	return list
 }
 
-func verdict(x experiment.Comparison) string {
+func verdictText(x verdict.Comparison) string {
 	switch x.Verdict {
-	case experiment.Same:
+	case verdict.Same:
 		return "no difference"
 	default:
 		return string(x.Verdict)
 	}
 }
 
-func tone(v experiment.Verdict) string {
+func tone(v verdict.Verdict) string {
 	switch v {
-	case experiment.Faster:
+	case verdict.Faster:
 		return "faster"
-	case experiment.Slower:
+	case verdict.Slower:
 		return "slower"
-	case experiment.Same:
+	case verdict.Same:
 		return "same"
 	}
 	return "unknown"
 }
 
 // headline names the case's best variant in a few words.
-func headline(c experiment.CaseStats) string {
-	var best *experiment.Row
+func headline(c verdict.CaseStats) string {
+	var best *verdict.Row
 	decided := false
 	for i, r := range c.Rows {
 		if r.Control || r.Comparison == nil {
 			continue
 		}
 		decided = decided || tone(r.Comparison.Verdict) != "unknown"
-		if r.Comparison.Verdict != experiment.Faster {
+		if r.Comparison.Verdict != verdict.Faster {
 			continue
 		}
 		if best == nil || r.Comparison.Ratio > best.Comparison.Ratio {
@@ -211,7 +211,7 @@ func headline(c experiment.CaseStats) string {
 }
 
 // heat is one line of the heat map: the case's ratio for every variant.
-func heat(c experiment.CaseStats, variants []variantName) []heatCell {
+func heat(c verdict.CaseStats, variants []variantName) []heatCell {
 	list := make([]heatCell, len(variants))
 	for i, v := range variants {
 		list[i] = heatCell{Text: none, Tone: "unknown", Title: v.Name + " has no result here"}
@@ -226,7 +226,7 @@ func heat(c experiment.CaseStats, variants []variantName) []heatCell {
 			case x == nil || !estimated(*x):
 			default:
 				list[i] = heatCell{Text: ratio(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
-					Title: v.Name + ": " + verdict(*x) + ", " + interval(*x), Level: level(x)}
+					Title: v.Name + ": " + verdictText(*x) + ", " + interval(*x), Level: level(x)}
 			}
 		}
 	}
@@ -234,8 +234,8 @@ func heat(c experiment.CaseStats, variants []variantName) []heatCell {
 }
 
 // level is the strength of a cell's colour: steps of 1.25, 1.6 and 2.5 times.
-func level(x *experiment.Comparison) int {
-	if x.Verdict != experiment.Faster && x.Verdict != experiment.Slower {
+func level(x *verdict.Comparison) int {
+	if x.Verdict != verdict.Faster && x.Verdict != verdict.Slower {
 		return 0
 	}
 	size := math.Abs(math.Log(x.Ratio))

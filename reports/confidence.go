@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A confidence says in one word how far the decision may be trusted, and why.
@@ -20,8 +21,8 @@ const quietFloor, noisyFloor, manyOpen = 0.05, 0.20, 0.25
 
 // judge weighs what the run says about itself: why it stopped, how far the
 // baseline was from itself, and how many comparisons have a verdict.
-func judge(run experiment.Run, stats experiment.Stats) confidence {
-	var cases []experiment.CaseStats
+func judge(run experiment.Run, stats verdict.Stats) confidence {
+	var cases []verdict.CaseStats
 	compared, open, different, fewest := 0, 0, 0, math.MaxInt
 	worst := 0.0
 	for _, component := range stats.Components {
@@ -37,9 +38,9 @@ func judge(run experiment.Run, stats experiment.Stats) confidence {
 				compared++
 				fewest = min(fewest, r.Samples)
 				switch r.Comparison.Verdict {
-				case experiment.Faster, experiment.Slower:
+				case verdict.Faster, verdict.Slower:
 					different++
-				case experiment.Same:
+				case verdict.Same:
 				default:
 					open++
 				}

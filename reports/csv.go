@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // renderCSV prints stats as stats.csv: one line an arm and unit, in base units
 // (seconds, bytes). The comparison stands on the lines of the unit that the
 // verdict is taken on and is empty elsewhere; so is every figure that is not
 // known.
-func renderCSV(stats experiment.Stats) []byte {
+func renderCSV(stats verdict.Stats) []byte {
 	var buf bytes.Buffer
 	w := csv.NewWriter(&buf) // writes to memory: no error to handle
 	w.Write([]string{"component", "case", "arm", "variant", "peer", "control", "relaxes", "samples",

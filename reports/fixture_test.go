@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A plan for a made-up component: how much faster than the baseline each
@@ -45,7 +46,7 @@ var madeUp = []made{
 
 // fixture is a run as an experiment leaves it: noisy samples, an A/A control,
 // a failed sample, warnings, and profiles of the first case of each component.
-func fixture(seed uint64) (experiment.Run, experiment.Stats) {
+func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	began := time.Date(2026, 11, 20, 20, 15, 0, 0, time.UTC)
 	run := experiment.Run{
@@ -57,14 +58,14 @@ func fixture(seed uint64) (experiment.Run, experiment.Stats) {
 			Memory: 8 << 30, Kernel: "6.8.0"},
 		Versions: map[string]string{"k8s.io/client-go": "v0.37.2", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 	}
-	stats := experiment.Stats{Schema: experiment.SchemaVersion,
+	stats := verdict.Stats{Schema: experiment.SchemaVersion,
 		Decision: "Use queue=ring, delaying-queue=heap4, delta-fifo=ring: full drop-ins, 1.22× to 1.90× faster than what they replace. Keep what you have for indexer (client-go): nothing better was shown."}
 	for _, m := range madeUp {
-		component := experiment.ComponentStats{Component: m.name, Decision: fmt.Sprintf("Use %s: a full drop-in, faster than client-go over %d cases.", m.variants[min(2, len(m.variants)-1)].name, len(m.cases))}
-		ranks := map[string]*experiment.Rank{}
+		component := verdict.ComponentStats{Component: m.name, Decision: fmt.Sprintf("Use %s: a full drop-in, faster than client-go over %d cases.", m.variants[min(2, len(m.variants)-1)].name, len(m.cases))}
+		ranks := map[string]*verdict.Rank{}
 		logs := map[string]float64{}
 		for _, v := range m.variants {
-			ranks[v.name] = &experiment.Rank{Variant: v.name, Peer: v.peer, Relaxes: v.relaxes, Worst: math.Inf(1), Cases: len(m.cases)}
+			ranks[v.name] = &verdict.Rank{Variant: v.name, Peer: v.peer, Relaxes: v.relaxes, Worst: math.Inf(1), Cases: len(m.cases)}
 		}
 		for _, name := range m.cases {
 			c := madeCase(random, m, name)
@@ -76,9 +77,9 @@ func fixture(seed uint64) (experiment.Run, experiment.Stats) {
 				if r.Comparison != nil {
 					ratio = r.Comparison.Ratio
 					switch r.Comparison.Verdict {
-					case experiment.Faster:
+					case verdict.Faster:
 						ranks[r.Variant].Faster++
-					case experiment.Slower:
+					case verdict.Slower:
 						ranks[r.Variant].Slower++
 					}
 				}
@@ -107,7 +108,7 @@ func fixture(seed uint64) (experiment.Run, experiment.Stats) {
 	return run, stats
 }
 
-func sortRanks(ranks []experiment.Rank) {
+func sortRanks(ranks []verdict.Rank) {
 	for i := range ranks {
 		for j := i; j > 0 && ranks[j].Ratio > ranks[j-1].Ratio; j-- {
 			ranks[j], ranks[j-1] = ranks[j-1], ranks[j]
@@ -115,12 +116,12 @@ func sortRanks(ranks []experiment.Rank) {
 	}
 }
 
-func madeCase(random *rand.Rand, m made, name string) experiment.CaseStats {
+func madeCase(random *rand.Rand, m made, name string) verdict.CaseStats {
 	floor := 0.02 + 0.06*random.Float64()
-	c := experiment.CaseStats{Name: name, Summary: "What a controller does all day, on " + name + ".", Unit: "cpu-sec/op", Baseline: "client-go", NoiseFloor: floor}
+	c := verdict.CaseStats{Name: name, Summary: "What a controller does all day, on " + name + ".", Unit: "cpu-sec/op", Baseline: "client-go", NoiseFloor: floor}
 	base := 80e-9 * math.Exp(4*random.Float64())
 	add := func(arm experiment.Arm, speed float64) {
-		row := experiment.Row{Arm: arm, Samples: 12, Metrics: map[string]experiment.Summary{
+		row := verdict.Row{Arm: arm, Samples: 12, Metrics: map[string]verdict.Summary{
 			"cpu-sec/op":  summary(random, base/speed, 0.04),
 			"sec/op":      summary(random, base/speed*0.8, 0.05),
 			"B/op":        summary(random, math.Round(96/speed), 0),
@@ -132,13 +133,13 @@ func madeCase(random *rand.Rand, m made, name string) experiment.CaseStats {
 		}
 		if arm.Name != c.Baseline {
 			half := 0.01 + 0.05*random.Float64()
-			x := &experiment.Comparison{Ratio: speed, Low: speed / (1 + half), High: speed * (1 + half), P: 0.0002, PAdjusted: 0.004, Verdict: experiment.Same}
+			x := &verdict.Comparison{Ratio: speed, Low: speed / (1 + half), High: speed * (1 + half), P: 0.0002, PAdjusted: 0.004, Verdict: verdict.Same}
 			switch {
 			case arm.Control:
 			case x.Low > 1+floor:
-				x.Verdict = experiment.Faster
+				x.Verdict = verdict.Faster
 			case x.High < 1/(1+floor):
-				x.Verdict = experiment.Slower
+				x.Verdict = verdict.Slower
 			}
 			row.Comparison = x
 		}
@@ -155,8 +156,8 @@ func madeCase(random *rand.Rand, m made, name string) experiment.CaseStats {
 	return c
 }
 
-func summary(random *rand.Rand, center, spread float64) experiment.Summary {
-	s := experiment.Summary{Center: center, Low: center * (1 - spread), High: center * (1 + spread)}
+func summary(random *rand.Rand, center, spread float64) verdict.Summary {
+	s := verdict.Summary{Center: center, Low: center * (1 - spread), High: center * (1 + spread)}
 	for range 12 {
 		s.Values = append(s.Values, center*math.Exp(spread*random.NormFloat64()))
 	}
@@ -165,7 +166,7 @@ func summary(random *rand.Rand, center, spread float64) experiment.Summary {
 
 // resultDir is a directory as an experiment leaves it, with profiles of the
 // first case.
-func resultDir(t testing.TB, stats experiment.Stats) string {
+func resultDir(t testing.TB, stats verdict.Stats) string {
 	dir := t.TempDir()
 	for _, name := range []string{"raw.txt", "run.json", "stats.json"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}\n"), 0o644))

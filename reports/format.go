@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"golang.org/x/perf/benchunit"
-
-	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 // none stands where a number is missing.
@@ -33,7 +32,7 @@ func ratio(r float64) string {
 }
 
 // interval formats the confidence interval of a ratio.
-func interval(c experiment.Comparison) string {
+func interval(c verdict.Comparison) string {
 	if !finite(c.Low) || !finite(c.High) || c.Low <= 0 {
 		return none
 	}
@@ -139,7 +138,7 @@ func (c column) value(v float64) string {
 }
 
 // spread is the half width of the interval of s as benchstat prints it.
-func spread(s experiment.Summary) string {
+func spread(s verdict.Summary) string {
 	if !finite(s.Low) || !finite(s.High) || !finite(s.Center) || s.Center == 0 {
 		return ""
 	}

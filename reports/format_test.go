@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
-
-	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 func TestRatio(t *testing.T) {
@@ -42,9 +41,9 @@ func TestColumnsShareAScaleAndSayTheirUnit(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	assert.Equal(t, "± 5.0 %", spread(experiment.Summary{Center: 100, Low: 98, High: 105}))
-	assert.Equal(t, "", spread(experiment.Summary{Center: 3, Low: 3, High: 3}), "exact figures need none")
-	assert.Equal(t, "", spread(experiment.Summary{Center: 3, Low: math.Inf(-1), High: math.Inf(1)}), "too few samples")
+	assert.Equal(t, "± 5.0 %", spread(verdict.Summary{Center: 100, Low: 98, High: 105}))
+	assert.Equal(t, "", spread(verdict.Summary{Center: 3, Low: 3, High: 3}), "exact figures need none")
+	assert.Equal(t, "", spread(verdict.Summary{Center: 3, Low: math.Inf(-1), High: math.Inf(1)}), "too few samples")
 }
 
 func TestDuration(t *testing.T) {
@@ -92,6 +91,6 @@ func TestConfidence(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "solid", judge(run, stats).Word)
-	stats.Components[0].Cases[0].Rows[1].Comparison.Verdict = experiment.TooFew
+	stats.Components[0].Cases[0].Rows[1].Comparison.Verdict = verdict.TooFew
 	assert.Equal(t, "fair", judge(run, stats).Word)
 }

@@ -9,22 +9,23 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"golang.org/x/perf/benchunit"
 )
 
 // A Gate is the outcome of comparing two results in CI. Its methods print it in
 // the forms that CI systems read; names in it may be anybody's and are escaped.
 type Gate struct {
-	Old, New string              // the paths compared
-	Limits   string              // what may change, as given; empty for no gate
-	Changes  []experiment.Change // every comparison that a limit covers; all without limits
-	Failed   []Failure           // one of each limit that a change exceeds
+	Old, New string           // the paths compared
+	Limits   string           // what may change, as given; empty for no gate
+	Changes  []compare.Change // every comparison that a limit covers; all without limits
+	Failed   []Failure        // one of each limit that a change exceeds
 	Warnings []experiment.Warning
 }
 
 // A Failure is a change that was shown and exceeds a limit.
 type Failure struct {
-	experiment.Change
+	compare.Change
 	Limit string // as given: "queue:time>5%"
 }
 
@@ -67,7 +68,7 @@ func (g Gate) failedChanges() int {
 
 // ChangeText is a change as people read it: "+12.50%", "~" where none is shown,
 // the new value where the old one is 0.
-func ChangeText(c experiment.Change) string {
+func ChangeText(c compare.Change) string {
 	switch {
 	case !c.Shown():
 		return "~"
@@ -78,7 +79,7 @@ func ChangeText(c experiment.Change) string {
 }
 
 // NoiseText is a change's noise floor: "±3.1%", "-" where it is unknown.
-func NoiseText(c experiment.Change) string {
+func NoiseText(c compare.Change) string {
 	if c.Noise == 0 {
 		return "-"
 	}
@@ -148,24 +149,24 @@ func (g Gate) Markdown() []byte {
 }
 
 // largest sorts the changes that are shown by their size.
-func (g Gate) largest() []experiment.Change {
-	var shown []experiment.Change
+func (g Gate) largest() []compare.Change {
+	var shown []compare.Change
 	for _, c := range g.Changes {
 		if c.Shown() {
 			shown = append(shown, c)
 		}
 	}
-	size := func(c experiment.Change) float64 {
+	size := func(c compare.Change) float64 {
 		if c.Effect() <= 0 {
 			return math.Inf(1)
 		}
 		return math.Abs(math.Log(c.Effect()))
 	}
-	slices.SortStableFunc(shown, func(a, b experiment.Change) int { return cmp.Compare(size(b), size(a)) })
+	slices.SortStableFunc(shown, func(a, b compare.Change) int { return cmp.Compare(size(b), size(a)) })
 	return shown
 }
 
-func gateRow(c experiment.Change) string {
+func gateRow(c compare.Change) string {
 	class := benchunit.ClassOf(c.Unit)
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.3f |", gateCode(strings.TrimPrefix(c.Benchmark, "Benchmark")), gateCode(c.Unit),
 		benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), text(ChangeText(c)), NoiseText(c), c.PAdjusted)

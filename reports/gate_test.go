@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -19,8 +21,8 @@ const hostile = "BenchmarkQ/op=<script>|`a`\n::error::x%0A\x00\x1b]]>&\"'@all"
 func gateOf(failures int) Gate {
 	g := Gate{Old: "old|dir", New: "new", Limits: "time>5%"}
 	for i := range 2 * failures {
-		c := experiment.Change{Benchmark: fmt.Sprintf("%s%d", hostile, i), Unit: "sec/op", Ratio: 1.5, P: 0.001, PAdjusted: 0.01, Noise: 0.02,
-			Old: experiment.Summary{Center: 1e-6}, New: experiment.Summary{Center: 1.5e-6}}
+		c := compare.Change{Benchmark: fmt.Sprintf("%s%d", hostile, i), Unit: "sec/op", Ratio: 1.5, P: 0.001, PAdjusted: 0.01, Noise: 0.02,
+			Old: verdict.Summary{Center: 1e-6}, New: verdict.Summary{Center: 1.5e-6}}
 		g.Changes = append(g.Changes, c)
 		if i < failures {
 			g.Failed = append(g.Failed, Failure{c, "time>5%"})
@@ -46,7 +48,7 @@ func TestGateMarkdown(t *testing.T) {
 	assert.Less(t, len(large), 100_000)
 	assert.Contains(t, string(large), "4950 more failed.")
 
-	assert.Contains(t, string(Gate{Limits: "time>5%", Changes: make([]experiment.Change, 3)}.Markdown()), "Gate passed: none of 3 comparisons")
+	assert.Contains(t, string(Gate{Limits: "time>5%", Changes: make([]compare.Change, 3)}.Markdown()), "Gate passed: none of 3 comparisons")
 }
 
 func TestGateJUnit(t *testing.T) {

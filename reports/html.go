@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 var (
@@ -114,9 +114,9 @@ func newCharts(p *page) []chart {
 	return list
 }
 
-func newMark(r experiment.Row) chartMark {
+func newMark(r verdict.Row) chartMark {
 	x := *r.Comparison
-	mark := chartMark{Variant: r.Name, Peer: r.Peer, Ratio: x.Ratio, Tone: tone(x.Verdict), Verdict: verdict(x)}
+	mark := chartMark{Variant: r.Name, Peer: r.Peer, Ratio: x.Ratio, Tone: tone(x.Verdict), Verdict: verdictText(x)}
 	if usable(x) {
 		mark.Low, mark.High = &x.Low, &x.High
 	}

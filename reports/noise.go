@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
-func medianFloor(cases []experiment.CaseStats) float64 {
+func medianFloor(cases []verdict.CaseStats) float64 {
 	var floors []float64
 	for _, c := range cases {
 		if known(c.NoiseFloor) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A page is what both reports print. Its text is formatted and still raw: each
@@ -130,7 +131,7 @@ func newPage(in input, rows int) *page {
 
 // room deals out rows to the components case by case, so that each shows its
 // first cases.
-func room(stats experiment.Stats, rows int) (shown []int, hidden int) {
+func room(stats verdict.Stats, rows int) (shown []int, hidden int) {
 	shown = make([]int, len(stats.Components))
 	for more := true; more; {
 		more = false
@@ -162,7 +163,7 @@ func (p *page) linkProfile(graph flame) {
 }
 
 // commonBaseline names the baseline of all cases, if they have the same one.
-func commonBaseline(components []experiment.ComponentStats) string {
+func commonBaseline(components []verdict.ComponentStats) string {
 	name := ""
 	for _, c := range components {
 		for _, x := range c.Cases {
@@ -204,11 +205,11 @@ func title(component string) string {
 	return component
 }
 
-func (p *page) component(c experiment.ComponentStats, shown int, id string) component {
+func (p *page) component(c verdict.ComponentStats, shown int, id string) component {
 	view := component{ID: id, Name: c.Component, Title: title(c.Component), Decision: c.Decision}
 	floor := medianFloor(c.Cases)
 	view.Noise = floorText(floor)
-	view.Baseline = commonBaseline([]experiment.ComponentStats{c})
+	view.Baseline = commonBaseline([]verdict.ComponentStats{c})
 	if known(floor) {
 		view.Band = p.Axis.span(1/(1+floor), 1+floor)
 	}
@@ -244,7 +245,7 @@ func (p *page) component(c experiment.ComponentStats, shown int, id string) comp
 }
 
 // variants lists the arms of all cases, ranking order first, controls left out.
-func variants(c experiment.ComponentStats) []variantName {
+func variants(c verdict.ComponentStats) []variantName {
 	arms := map[string]variantName{}
 	var order []string
 	add := func(name string) {

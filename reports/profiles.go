@@ -14,6 +14,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A profileSet is every CPU profile of a run, folded for the page's flame
@@ -55,7 +56,7 @@ const (
 
 // readProfiles folds the CPU profile of each case and variant that has one and
 // writes pprof's page beside it.
-func readProfiles(root *os.Root, stats experiment.Stats) (*profileSet, []experiment.Warning) {
+func readProfiles(root *os.Root, stats verdict.Stats) (*profileSet, []experiment.Warning) {
 	set := &profileSet{Names: []string{}, Kinds: []int{}, Graphs: []flame{}, index: map[string]int{}}
 	var warnings []experiment.Warning
 	for i, component := range stats.Components {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A rank is one line of a component's ranking.
@@ -20,7 +20,7 @@ type rank struct {
 	Value, WorstValue             float64
 }
 
-func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []caseView) rank {
+func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView) rank {
 	line := rank{variantName: variantName{Name: r.Variant, Peer: r.Peer, Relaxes: r.Relaxes},
 		Ratio: ratio(r.Ratio), Worst: ratio(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
 	if !finite(r.Ratio) || r.Cases == 0 {
@@ -28,7 +28,7 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 	}
 	low, high, best := combined(r, cases)
 	if finite(low) && finite(high) {
-		line.Interval = interval(experiment.Comparison{Low: low, High: high})
+		line.Interval = interval(verdict.Comparison{Low: low, High: high})
 		line.Combined = p.Axis.span(low, high)
 	}
 	if finite(best) && finite(r.Worst) && best > r.Worst {
@@ -49,7 +49,7 @@ func (p *page) rank(r experiment.Rank, cases []experiment.CaseStats, views []cas
 }
 
 // tally puts the verdicts over the cases into words.
-func tally(r experiment.Rank, open int) (tone, words string) {
+func tally(r verdict.Rank, open int) (tone, words string) {
 	of := fmt.Sprintf("%d of %s", r.Faster, plural(r.Cases, "case"))
 	switch {
 	case r.Faster > 0 && r.Slower > 0:
@@ -72,12 +72,12 @@ func tally(r experiment.Rank, open int) (tone, words string) {
 }
 
 // undecided counts the cases without a verdict on a variant.
-func undecided(variant string, cases []experiment.CaseStats) int {
+func undecided(variant string, cases []verdict.CaseStats) int {
 	n := 0
 	for _, c := range cases {
 		for _, row := range c.Rows {
 			x := row.Comparison
-			if x != nil && !row.Control && row.Variant == variant && (x.Verdict == experiment.TooFew || x.Verdict == experiment.NoResult) {
+			if x != nil && !row.Control && row.Variant == variant && (x.Verdict == verdict.TooFew || x.Verdict == verdict.NoResult) {
 				n++
 			}
 		}
@@ -88,7 +88,7 @@ func undecided(variant string, cases []experiment.CaseStats) int {
 // combined is the interval of the geometric mean over cases, whose samples are
 // independent: the half widths of the logarithms add in squares. Without an
 // interval in every case there is none. best is the largest ratio.
-func combined(r experiment.Rank, cases []experiment.CaseStats) (low, high, best float64) {
+func combined(r verdict.Rank, cases []verdict.CaseStats) (low, high, best float64) {
 	squares, n := 0.0, 0
 	best = math.NaN()
 	for _, c := range cases {
@@ -115,11 +115,11 @@ func combined(r experiment.Rank, cases []experiment.CaseStats) (low, high, best 
 }
 
 // estimated tells whether x has a ratio, with an interval or without.
-func estimated(x experiment.Comparison) bool {
-	return x.Verdict != experiment.NoResult && finite(x.Ratio) && x.Ratio > 0
+func estimated(x verdict.Comparison) bool {
+	return x.Verdict != verdict.NoResult && finite(x.Ratio) && x.Ratio > 0
 }
 
 // usable tells whether x has an interval that a logarithmic axis can show.
-func usable(x experiment.Comparison) bool {
+func usable(x verdict.Comparison) bool {
 	return estimated(x) && finite(x.Low) && finite(x.High) && x.Low > 0 && x.High >= x.Low
 }

@@ -29,13 +29,14 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // Write writes report.html, report.md and stats.csv into the result directory
 // dir, and cpu.html beside every CPU profile in dir/profiles. Each file appears
 // whole or not at all. A profile that cannot be read is a warning in the
 // report; a directory that cannot be written is an error.
-func Write(dir string, run experiment.Run, stats experiment.Stats) error {
+func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	if run.Schema > experiment.SchemaVersion || stats.Schema > experiment.SchemaVersion {
 		return fmt.Errorf("%s: schema %d is newer than this program's %d: use the version that wrote it",
 			dir, max(run.Schema, stats.Schema), experiment.SchemaVersion)
@@ -99,12 +100,12 @@ var resultFiles = []link{
 type input struct {
 	name     string // of the result directory
 	run      experiment.Run
-	stats    experiment.Stats
+	stats    verdict.Stats
 	profiles *profileSet
 	links    []link
 }
 
-func newInput(root *os.Root, run experiment.Run, stats experiment.Stats, profiles *profileSet) input {
+func newInput(root *os.Root, run experiment.Run, stats verdict.Stats, profiles *profileSet) input {
 	in := input{name: filepath.Base(root.Name()), run: run, stats: stats, profiles: profiles, links: existing(root, resultFiles)}
 	if abs, err := filepath.Abs(root.Name()); err == nil {
 		in.name = filepath.Base(abs)

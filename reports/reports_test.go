@@ -16,9 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
-func written(t *testing.T, run experiment.Run, stats experiment.Stats) (dir, html, markdown string) {
+func written(t *testing.T, run experiment.Run, stats verdict.Stats) (dir, html, markdown string) {
 	dir = resultDir(t, stats)
 	require.NoError(t, Write(dir, run, stats))
 	h, err := os.ReadFile(filepath.Join(dir, "report.html"))
@@ -97,7 +98,7 @@ func TestNamesCannotInject(t *testing.T) {
 			c.Ranking[0].Variant, c.Ranking[0].Relaxes = name, []string{name}
 			c.Cases[0].Name, c.Cases[0].Summary, c.Cases[0].Unit = name, name, name
 			c.Cases[0].Rows[1].Name, c.Cases[0].Rows[1].Variant, c.Cases[0].Rows[1].Relaxes = name, name, []string{name}
-			c.Cases[0].Rows[1].Metrics[name] = experiment.Summary{Center: 1, Low: 1, High: 1}
+			c.Cases[0].Rows[1].Metrics[name] = verdict.Summary{Center: 1, Low: 1, High: 1}
 			run.Command, run.Environment.CPU, run.Versions[name] = []string{name}, name, name
 			stats.Warnings = []experiment.Warning{{Scope: name, Text: name}}
 			dir := resultDir(t, stats)
@@ -134,10 +135,10 @@ func TestMissingAndInfiniteFigures(t *testing.T) {
 	run, stats := fixture(4)
 	c := &stats.Components[0].Cases[0]
 	c.NoiseFloor = math.MaxFloat64
-	c.Rows[1].Comparison = &experiment.Comparison{Ratio: 1, High: math.Inf(1), P: 1, PAdjusted: 1, Verdict: experiment.NoResult}
-	c.Rows[2].Comparison = &experiment.Comparison{Ratio: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN(), PAdjusted: math.NaN(), Verdict: experiment.TooFew}
+	c.Rows[1].Comparison = &verdict.Comparison{Ratio: 1, High: math.Inf(1), P: 1, PAdjusted: 1, Verdict: verdict.NoResult}
+	c.Rows[2].Comparison = &verdict.Comparison{Ratio: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN(), PAdjusted: math.NaN(), Verdict: verdict.TooFew}
 	c.Rows[3].Comparison.Low, c.Rows[3].Comparison.High = 0, math.Inf(1)
-	c.Rows[3].Metrics = map[string]experiment.Summary{"sec/op": {Center: 0, Low: math.Inf(-1), High: math.Inf(1)}, "B/op": {Center: -3, Low: -4, High: -2}}
+	c.Rows[3].Metrics = map[string]verdict.Summary{"sec/op": {Center: 0, Low: math.Inf(-1), High: math.Inf(1)}, "B/op": {Center: -3, Low: -4, High: -2}}
 	c.Rows[4].Metrics, c.Rows[4].Comparison = nil, nil
 	stats.Components[0].Ranking[0].Ratio, stats.Components[0].Ranking[0].Worst = math.NaN(), math.Inf(1)
 	_, html, markdown := written(t, run, stats)
@@ -151,7 +152,7 @@ func TestMissingAndInfiniteFigures(t *testing.T) {
 
 func TestNothingMeasured(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, experiment.Run{}, experiment.Stats{}))
+	require.NoError(t, Write(dir, experiment.Run{}, verdict.Stats{}))
 	markdown, err := os.ReadFile(filepath.Join(dir, "report.md"))
 	require.NoError(t, err)
 	assert.Contains(t, string(markdown), "Nothing was measured")
@@ -233,7 +234,7 @@ func TestRankingIntervalNeedsEveryCase(t *testing.T) {
 	for i, row := range c.Cases[2].Rows {
 		if row.Variant == r.Name {
 			x := c.Cases[2].Rows[i].Comparison
-			x.Low, x.High, x.Verdict = 0, math.Inf(1), experiment.TooFew
+			x.Low, x.High, x.Verdict = 0, math.Inf(1), verdict.TooFew
 		}
 	}
 	c.Ranking[0].Faster--

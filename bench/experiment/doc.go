@@ -1,12 +1,14 @@
 // Package experiment is how variants are compared, from what is wanted to what
-// may be claimed:
+// may be claimed. It holds the record that a comparison leaves on disk; the
+// steps are packages of their own:
 //
-//	plan        which cases, which arms, how precise, how long: fixed beforehand
-//	schedule    round by round over all cases; in a round every arm once, shuffled
-//	samples     a fresh child process each, appended to raw.txt one by one
-//	statistics  medians and U-test as benchstat's, a paired interval over rounds
-//	verdicts    what differs by more than the noise floor, Holm-adjusted
-//	decision    the best full drop-in of each component, in a sentence
+//	lab      which cases, which arms, how precise, how long: fixed beforehand;
+//	         then round by round, in a round every arm once, shuffled, each
+//	         sample a fresh child process, appended to raw.txt one by one
+//	verdict  medians and U-test as benchstat's, a paired interval over rounds,
+//	         what differs by more than the noise floor, Holm-adjusted; the best
+//	         full drop-in of each component, in a sentence
+//	compare  two results, as a gate for CI
 //
 // The unit of evidence is a ratio within one run. Machines are shared and slow
 // down for seconds or minutes, so the arms of a comparison take turns, and the

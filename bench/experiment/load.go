@@ -6,36 +6,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
 // Load reads a result directory, a crashed or interrupted run's too. What was
 // left out of a damaged raw.txt is in the run's warnings.
 func Load(dir string) (Run, []Measurement, error) {
-	run, err := loadRun(dir)
+	run, err := LoadRun(dir)
 	if err != nil {
 		return run, nil, err
 	}
-	samples, warnings, err := readRaw(filepath.Join(dir, rawFile), run.Plan)
+	samples, warnings, err := readRaw(filepath.Join(dir, rawtext.File), run.Plan)
 	if errors.Is(err, os.ErrNotExist) {
-		return run, nil, fmt.Errorf("%s has no %s: the run died before its first sample", dir, rawFile)
+		return run, nil, fmt.Errorf("%s has no %s: the run died before its first sample", dir, rawtext.File)
 	}
 	if err != nil {
 		return run, nil, err
 	}
 	if run.Finished.IsZero() {
-		run.Warnings = append(run.Warnings, Warning{"run", "the run died before its end: failed samples are not known, what was sampled is shown"})
+		run.Warnings = append(run.Warnings, Warn("run", "the run died before its end: failed samples are not known, what was sampled is shown"))
 	}
 	run.Warnings = append(run.Warnings, warnings...)
 	return run, samples, nil
 }
 
-// loadRun reads and checks a result directory's run.json.
-func loadRun(dir string) (Run, error) {
+// LoadRun reads and checks a result directory's run.json.
+func LoadRun(dir string) (Run, error) {
 	var run Run
-	path := filepath.Join(dir, runFile)
+	path := filepath.Join(dir, rawtext.RunFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return run, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, runFile)
+		return run, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, rawtext.RunFile)
 	}
 	if err != nil {
 		return run, err
@@ -90,9 +92,4 @@ func jsonError(path string, b []byte, err error) error {
 		return fmt.Errorf("%s:%d: %w (the file is truncated or not JSON)", path, line, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// WriteStats writes stats.json into a result directory.
-func WriteStats(dir string, stats Stats) error {
-	return writeJSON(filepath.Join(dir, statsFile), stats)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -48,7 +49,7 @@ func write(t *testing.T) (run, stats []byte) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(raw), 0o666))
 	loaded, samples, err := experiment.Load(dir)
 	require.NoError(t, err)
-	require.NoError(t, experiment.WriteStats(dir, experiment.Analyse(loaded, samples)))
+	require.NoError(t, verdict.Write(dir, verdict.Analyse(loaded, samples)))
 	stats, err = os.ReadFile(filepath.Join(dir, "stats.json"))
 	require.NoError(t, err)
 	return run, stats

@@ -30,6 +30,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/spf13/cobra"
 )
 
@@ -53,7 +54,7 @@ type Suite struct {
 	// Conformance lists the contract's suites, named "component/variant".
 	Conformance func() []testing.InternalTest
 	// Report writes the reports into a result directory.
-	Report func(dir string, run experiment.Run, stats experiment.Stats) error
+	Report func(dir string, run experiment.Run, stats verdict.Stats) error
 }
 
 // Main runs benchrun with its own suite and returns the exit code: 0 fine, 1 a

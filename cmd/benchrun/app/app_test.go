@@ -13,6 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/impl"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -79,7 +80,7 @@ func testSuite() Suite {
 				}},
 			}
 		},
-		Report: func(dir string, _ experiment.Run, stats experiment.Stats) error {
+		Report: func(dir string, _ experiment.Run, stats verdict.Stats) error {
 			return os.WriteFile(filepath.Join(dir, "report.html"), []byte(stats.Decision), 0o666)
 		},
 	}
@@ -113,7 +114,7 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, warnings, "queue/op=cycle/broken sample 1 failed, so there is no result: exit status 2: panic: a bug in a variant")
 	assert.Contains(t, warnings, "2 items were lost")
 
-	var stats experiment.Stats
+	var stats verdict.Stats
 	b, err := os.ReadFile(filepath.Join(dir, "stats.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(b, &stats))

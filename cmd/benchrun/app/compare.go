@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchunit"
@@ -60,14 +61,14 @@ versions are warned about.`,
 			if err != nil {
 				return err
 			}
-			changes, warnings, err := experiment.Diff(args[0], args[1])
+			changes, warnings, err := compare.Diff(args[0], args[1])
 			if err != nil {
 				return err
 			}
 			if err := unused(limits, changes); err != nil {
 				return err
 			}
-			warnings = append(warnings, experiment.Judge(changes, func(c experiment.Change) bool {
+			warnings = append(warnings, compare.Judge(changes, func(c compare.Change) bool {
 				return len(limits) == 0 || slices.ContainsFunc(limits, func(l limit) bool { return l.covers(c) })
 			})...)
 			g := judge(changes, limits)
@@ -103,7 +104,7 @@ versions are warned about.`,
 }
 
 // judge keeps the changes that a limit covers and finds those that exceed one.
-func judge(changes []experiment.Change, limits []limit) reports.Gate {
+func judge(changes []compare.Change, limits []limit) reports.Gate {
 	g := reports.Gate{Changes: changes}
 	if len(limits) == 0 {
 		return g
@@ -209,7 +210,7 @@ func (a *annotation) Set(s string) error {
 	return nil
 }
 
-func changeTable(changes []experiment.Change) table {
+func changeTable(changes []compare.Change) table {
 	t := table{value: changes, header: []string{"benchmark", "unit", "old", "new", "change", "noise", "p", "p adjusted"}}
 	for _, c := range changes {
 		class := benchunit.ClassOf(c.Unit)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"golang.org/x/perf/benchunit"
 )
 
@@ -90,7 +90,7 @@ func parseLimit(part string) (limit, error) {
 }
 
 // covers reports that the limit is about this benchmark and unit.
-func (l limit) covers(c experiment.Change) bool {
+func (l limit) covers(c compare.Change) bool {
 	if l.tail != "" {
 		if head, _, _ := strings.Cut(c.Unit, "-"); head != l.tail {
 			return false
@@ -102,7 +102,7 @@ func (l limit) covers(c experiment.Change) bool {
 }
 
 // exceeded never fails on noise alone: the change has to be shown as well.
-func (l limit) exceeded(c experiment.Change) bool {
+func (l limit) exceeded(c compare.Change) bool {
 	if !l.covers(c) || !c.Shown() {
 		return false
 	}
@@ -139,7 +139,7 @@ func scopeName(benchmark string) string {
 
 // unused is the error of a limit that no benchmark is under: a gate that can't
 // fail is a mistake.
-func unused(limits []limit, changes []experiment.Change) error {
+func unused(limits []limit, changes []compare.Change) error {
 	for _, l := range limits {
 		if slices.ContainsFunc(changes, l.covers) {
 			continue
@@ -154,7 +154,7 @@ func unused(limits []limit, changes []experiment.Change) error {
 	return nil
 }
 
-func scopeExample(changes []experiment.Change, l limit) string {
+func scopeExample(changes []compare.Change, l limit) string {
 	var names []string
 	for _, c := range changes {
 		if component, _, _ := strings.Cut(scopeName(c.Benchmark), "/"); l.covers(c) && !slices.Contains(names, component) {
@@ -167,7 +167,7 @@ func scopeExample(changes []experiment.Change, l limit) string {
 	return strings.Join(names, ", ") + ", or " + scopeName(changes[0].Benchmark)
 }
 
-func unitsOf(changes []experiment.Change) []string {
+func unitsOf(changes []compare.Change) []string {
 	var units []string
 	for _, c := range changes {
 		units = append(units, c.Unit)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"golang.org/x/term"
 )
 
@@ -33,7 +33,7 @@ func newProgressLine(w io.Writer) *progressLine {
 	return p
 }
 
-func (p *progressLine) show(x experiment.Progress) {
+func (p *progressLine) show(x lab.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	every := plainEvery

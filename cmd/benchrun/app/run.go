@@ -11,11 +11,13 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/spf13/cobra"
 )
 
 func (s Suite) runCommand() *cobra.Command {
-	var o experiment.Options
+	var o lab.Options
 	var dir string
 	var out output
 	cmd := &cobra.Command{
@@ -44,7 +46,7 @@ report.html.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Profile, "profile", experiment.Quick, "which cases and how long: quick, full")
+	f.StringVar(&o.Profile, "profile", lab.Quick, "which cases and how long: quick, full")
 	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
 	f.StringSliceVar(&o.Variants, "variant", nil, "variants to compare, the baseline is always one (default all)")
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
@@ -60,7 +62,7 @@ report.html.`,
 	return cmd
 }
 
-func (s Suite) run(cmd *cobra.Command, o experiment.Options, dir string, out output) error {
+func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) error {
 	for _, name := range []string{"budget", "rounds", "precision"} {
 		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
 			return fmt.Errorf("--%s: found 0, expected more", name)
@@ -79,7 +81,7 @@ func (s Suite) run(cmd *cobra.Command, o experiment.Options, dir string, out out
 	if err != nil {
 		return err
 	}
-	plan, err := experiment.NewPlan(cases, o)
+	plan, err := lab.NewPlan(cases, o)
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (s Suite) run(cmd *cobra.Command, o experiment.Options, dir string, out out
 		dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+plan.Profile)
 	}
 	progress := newProgressLine(cmd.ErrOrStderr())
-	l, err := lab(plan, progress.show)
+	l, err := newLab(plan, progress.show)
 	if err != nil {
 		return err
 	}
@@ -113,8 +115,8 @@ func (s Suite) run(cmd *cobra.Command, o experiment.Options, dir string, out out
 // publish derives statistics and reports of a result directory and prints the
 // decision, the ranking and where the report is.
 func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []experiment.Measurement, out output) error {
-	stats := experiment.Analyse(run, samples)
-	if err := experiment.WriteStats(dir, stats); err != nil {
+	stats := verdict.Analyse(run, samples)
+	if err := verdict.Write(dir, stats); err != nil {
 		return err
 	}
 	if err := s.Report(dir, run, stats); err != nil {
@@ -135,7 +137,7 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 	return err
 }
 
-func rankingTable(stats experiment.Stats) table {
+func rankingTable(stats verdict.Stats) table {
 	t := table{value: stats, clauses: 8, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
 	for _, c := range stats.Components {
 		noise := noiseOf(c)
@@ -155,12 +157,12 @@ func rankingTable(stats experiment.Stats) table {
 }
 
 // noiseOf is the largest noise floor of the cases that have verdicts.
-func noiseOf(c experiment.ComponentStats) string {
+func noiseOf(c verdict.ComponentStats) string {
 	noise := "-"
 	floor := -1.0
 	for _, cs := range c.Cases {
 		for _, r := range cs.Rows {
-			if r.Control && r.Comparison.Verdict == experiment.Same && cs.NoiseFloor > floor {
+			if r.Control && r.Comparison.Verdict == verdict.Same && cs.NoiseFloor > floor {
 				floor = cs.NoiseFloor
 				noise = fmt.Sprintf("%.1f%%", 100*floor)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/spf13/cobra"
 )
 
@@ -28,9 +29,9 @@ func (s Suite) sampleCommand() *cobra.Command {
 					continue
 				}
 				if profiles != "" {
-					return experiment.RunProfile(c, variant, profiles, sampleTime)
+					return lab.RunProfile(c, variant, profiles, sampleTime)
 				}
-				return experiment.RunSample(c, variant, arm, sampleTime)
+				return lab.RunSample(c, variant, arm, sampleTime)
 			}
 			return fmt.Errorf("--case: unknown case %q", name)
 		},
@@ -58,15 +59,15 @@ func sampleArgs(p experiment.Plan, c experiment.PlannedCase, variant string, mor
 	}, more...)
 }
 
-// lab starts this program again for every sample and profile.
-func lab(p experiment.Plan, report func(experiment.Progress)) (experiment.Lab, error) {
+// newLab starts this program again for every sample and profile.
+func newLab(p experiment.Plan, report func(lab.Progress)) (lab.Lab, error) {
 	program, err := self()
 	if err != nil {
-		return experiment.Lab{}, err
+		return lab.Lab{}, err
 	}
-	return experiment.Lab{
+	return lab.Lab{
 		Report: report,
-		Sample: experiment.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
+		Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
 			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", p.SampleTime.String())...)
 		}, p.Timeout),
 		Profile: func(c experiment.PlannedCase, variant, dir string) []string {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/spf13/cobra"
 )
 
@@ -125,8 +125,8 @@ func verifyAll(ctx context.Context, names []string, timeout time.Duration, line 
 		children.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			line.show(experiment.Progress{Doing: "verifying " + name, Elapsed: time.Since(begin)})
-			output, err := experiment.RunChild(ctx, append(program, "clauses", "--suite", name), timeout)
+			line.show(lab.Progress{Doing: "verifying " + name, Elapsed: time.Since(begin)})
+			output, err := lab.RunChild(ctx, append(program, "clauses", "--suite", name), timeout)
 			results[i] = readSuite(name, string(output), err)
 		})
 	}

@@ -1,4 +1,6 @@
-package experiment
+// Package statistic holds the arithmetic behind verdicts: benchstat's medians and
+// U-test, the paired ratio over rounds, Holm's correction.
+package statistic
 
 import (
 	"cmp"
@@ -6,7 +8,7 @@ import (
 	"slices"
 )
 
-// pairedRatio estimates the ratio between two arms from the logs of their
+// PairedRatio estimates the ratio between two arms from the logs of their
 // ratios in each round: the Hodges–Lehmann estimate (the median of all Walsh
 // averages) with the interval that inverts Wilcoxon's signed-rank test.
 //
@@ -16,7 +18,7 @@ import (
 // the signed-rank interval asks for. A Student interval asks for normality
 // and follows a single outlier; a bootstrap over 6–10 rounds is too narrow.
 // With fewer rounds than the confidence needs, the interval is open.
-func pairedRatio(logs []float64, confidence float64) (ratio, low, high float64) {
+func PairedRatio(logs []float64, confidence float64) (ratio, low, high float64) {
 	n := len(logs)
 	if n == 0 {
 		return math.NaN(), 0, math.Inf(1)
@@ -36,11 +38,11 @@ func pairedRatio(logs []float64, confidence float64) (ratio, low, high float64) 
 	return ratio, math.Exp(walsh[k]), math.Exp(walsh[len(walsh)-1-k])
 }
 
-// signedRank is the two-sided p-value of Wilcoxon's signed-rank test that the
+// SignedRank is the two-sided p-value of Wilcoxon's signed-rank test that the
 // log-ratios are symmetric about 0. It sees small differences through a drift
 // that hides them from the U-test, but needs more rounds: no p-value of n
 // rounds is below 2/2ⁿ.
-func signedRank(logs []float64) float64 {
+func SignedRank(logs []float64) float64 {
 	logs = slices.DeleteFunc(slices.Clone(logs), func(x float64) bool { return x == 0 })
 	n := len(logs)
 	slices.SortFunc(logs, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -116,17 +118,17 @@ func signedRankCritical(n int, tail float64) int {
 	return n
 }
 
-// halfWidth is that of a ratio's interval, relative to its middle: 0.05 for
+// HalfWidth is that of a ratio's interval, relative to its middle: 0.05 for
 // ±5 %.
-func halfWidth(low, high float64) float64 {
+func HalfWidth(low, high float64) float64 {
 	if low <= 0 || math.IsInf(high, 1) {
 		return math.Inf(1)
 	}
 	return math.Sqrt(high/low) - 1
 }
 
-// geomean is the geometric mean of ratios.
-func geomean(ratios []float64) float64 {
+// Geomean is the geometric mean of ratios.
+func Geomean(ratios []float64) float64 {
 	sum := 0.0
 	for _, r := range ratios {
 		sum += math.Log(r)

@@ -1,4 +1,4 @@
-package experiment
+package lab
 
 import (
 	"cmp"
@@ -7,14 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
 // progress is what the schedule knows of one case while it is sampled.
 type progress struct {
-	plan    PlannedCase
+	plan    experiment.PlannedCase
 	rounds  int           // begun
 	took    time.Duration // in all rounds
 	dropped map[string]string
+	samples []experiment.Measurement
 	width   float64 // of the widest ratio interval, as halfWidth
 }
 
@@ -40,7 +44,7 @@ func (p *progress) perRound() time.Duration {
 // next picks the case that gets the next round: first all cases in turn until
 // each has the rounds that an interval needs, then the one whose widest
 // interval is widest. It answers why sampling ends if there is none.
-func next(plan Plan, cases []*progress, left time.Duration) (*progress, string) {
+func next(plan experiment.Plan, cases []*progress, left time.Duration) (*progress, string) {
 	if left <= 0 {
 		return nil, "budget"
 	}
@@ -66,7 +70,7 @@ func next(plan Plan, cases []*progress, left time.Duration) (*progress, string) 
 
 // before orders two cases that both want a round: those that lack rounds
 // first, fewest rounds first, deferred ones last of them; then by width.
-func before(plan Plan, a, b *progress, late map[*progress]bool) bool {
+func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool {
 	class := func(c *progress) int {
 		switch {
 		case c.rounds < plan.MinRounds && !late[c]:
@@ -88,7 +92,7 @@ func before(plan Plan, a, b *progress, late map[*progress]bool) bool {
 // deferred are the most expensive cases as long as the rounds that all cases
 // need don't fit into what is left: a verdict on most cases is worth more than
 // too few samples of all. Every case gets its first round nevertheless.
-func deferred(plan Plan, cases []*progress, left time.Duration) map[*progress]bool {
+func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*progress]bool {
 	needs := func(c *progress) time.Duration {
 		if c.over() {
 			return 0
@@ -120,57 +124,29 @@ func deferred(plan Plan, cases []*progress, left time.Duration) map[*progress]bo
 
 // shuffled is the order in which a round samples the arms of a case, fixed by
 // the seed alone.
-func shuffled(seed uint64, round int, c PlannedCase) []Arm {
+func shuffled(seed uint64, round int, c experiment.PlannedCase) []experiment.Arm {
 	h := fnv.New64a()
 	h.Write([]byte(c.Key()))
-	arms := append([]Arm(nil), c.Arms...)
+	arms := append([]experiment.Arm(nil), c.Arms...)
 	r := rand.New(rand.NewPCG(seed, h.Sum64()+uint64(round)))
 	r.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
 	return arms
 }
 
 // widest is the half width of the widest ratio interval of a case.
-func widest(plan Plan, p *progress, samples []Measurement) float64 {
-	byRound := groupByArm(samples, p.plan.Key())
+func widest(plan experiment.Plan, p *progress) float64 {
+	byRound := statistic.ByArm(p.samples)[p.plan.Key()]
 	width := 0.0
 	for _, a := range p.plan.Arms {
 		if _, dropped := p.dropped[a.Name]; dropped || a.Name == p.plan.Baseline {
 			continue
 		}
-		logs := logRatios(byRound[p.plan.Baseline], byRound[a.Name], p.plan.Unit)
+		logs := statistic.LogRatios(byRound[p.plan.Baseline], byRound[a.Name], p.plan.Unit)
 		if len(logs) == 0 {
 			continue // a value of 0 has no ratio and never will
 		}
-		_, low, high := pairedRatio(logs, plan.Confidence)
-		width = math.Max(width, halfWidth(low, high))
+		_, low, high := statistic.PairedRatio(logs, plan.Confidence)
+		width = math.Max(width, statistic.HalfWidth(low, high))
 	}
 	return width
-}
-
-// groupByArm sorts a case's samples by arm and round.
-func groupByArm(samples []Measurement, key string) map[string]map[int]Measurement {
-	arms := map[string]map[int]Measurement{}
-	for _, m := range samples {
-		if m.Case != key {
-			continue
-		}
-		if arms[m.Arm] == nil {
-			arms[m.Arm] = map[int]Measurement{}
-		}
-		arms[m.Arm][m.Round] = m
-	}
-	return arms
-}
-
-// logRatios are the logs of baseline / arm of the rounds that have both.
-func logRatios(baseline, arm map[int]Measurement, unit string) []float64 {
-	var logs []float64
-	for round, b := range baseline {
-		a, ok := arm[round]
-		x, y := b.Values[unit], a.Values[unit]
-		if ok && x > 0 && y > 0 {
-			logs = append(logs, math.Log(x/y))
-		}
-	}
-	return logs
 }

@@ -1,4 +1,4 @@
-package experiment
+package verdict
 
 import (
 	"encoding/json"

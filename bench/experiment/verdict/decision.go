@@ -1,4 +1,4 @@
-package experiment
+package verdict
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
 // rank orders a component's variants by the geometric mean of their ratios. A
@@ -48,7 +50,7 @@ func rank(cases []CaseStats) []Rank {
 	for _, variant := range order {
 		r := *ranks[variant]
 		if len(ratios[variant]) > 0 {
-			r.Ratio, r.Worst = geomean(ratios[variant]), slices.Min(ratios[variant])
+			r.Ratio, r.Worst = statistic.Geomean(ratios[variant]), slices.Min(ratios[variant])
 		}
 		ranking = append(ranking, r)
 	}

@@ -1,13 +1,15 @@
-package experiment
+package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
 // A Progress says how far an experiment is.
@@ -27,7 +29,7 @@ type Lab struct {
 	Sample Sampler
 	// Profile is the command line that profiles a variant of a case into dir
 	// with RunProfile; nil for no profiles.
-	Profile func(c PlannedCase, variant, dir string) []string
+	Profile func(c experiment.PlannedCase, variant, dir string) []string
 	Report  func(Progress)
 }
 
@@ -36,15 +38,15 @@ type Lab struct {
 // sample by sample, then the profiles. It stops at once when ctx is cancelled
 // and returns what was sampled, without an error. An arm whose sample fails is
 // not sampled again and has no result.
-func (l Lab) Execute(ctx context.Context, dir string, run Run) (Run, []Measurement, error) {
+func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (experiment.Run, []experiment.Measurement, error) {
 	if err := makeEmpty(dir); err != nil {
 		return run, nil, err
 	}
-	run.Schema, run.Started = SchemaVersion, time.Now().UTC()
-	if err := writeJSON(filepath.Join(dir, runFile), run); err != nil {
+	run.Schema, run.Started = experiment.SchemaVersion, time.Now().UTC()
+	if err := rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run); err != nil {
 		return run, nil, err
 	}
-	raw, err := os.OpenFile(filepath.Join(dir, rawFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o666)
+	raw, err := os.OpenFile(filepath.Join(dir, rawtext.File), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return run, nil, err
 	}
@@ -66,16 +68,16 @@ func (l Lab) Execute(ctx context.Context, dir string, run Run) (Run, []Measureme
 		x.run.Warnings = append(x.run.Warnings, l.profiles(ctx, dir, x.run.Plan)...)
 	}
 	x.run.Finished = time.Now().UTC()
-	return x.run, x.samples, writeJSON(filepath.Join(dir, runFile), x.run)
+	return x.run, x.samples, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), x.run)
 }
 
 type execution struct {
-	run     Run
+	run     experiment.Run
 	raw     *os.File
 	sample  Sampler
 	report  func(Progress)
 	cases   []*progress
-	samples []Measurement
+	samples []experiment.Measurement
 	failed  int
 }
 
@@ -100,13 +102,13 @@ func (x *execution) rounds(ctx context.Context) error {
 		}
 		c.took += time.Since(begin)
 		if c.rounds >= x.run.Plan.MinRounds {
-			c.width = widest(x.run.Plan, c, x.samples)
+			c.width = widest(x.run.Plan, c)
 		}
 	}
 }
 
 func (x *execution) round(ctx context.Context, c *progress) error {
-	if _, err := fmt.Fprintf(x.raw, "%s%d of %s\n", roundMark, c.rounds, c.plan.Key()); err != nil {
+	if _, err := fmt.Fprintf(x.raw, "%s%d of %s\n", rawtext.RoundMark, c.rounds, c.plan.Key()); err != nil {
 		return err
 	}
 	for _, arm := range shuffled(x.run.Plan.Seed, c.rounds, c.plan) {
@@ -126,7 +128,7 @@ func (x *execution) round(ctx context.Context, c *progress) error {
 }
 
 // one takes one sample; its error is one that ends the run.
-func (x *execution) one(ctx context.Context, c *progress, arm Arm) error {
+func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) error {
 	begin := time.Now()
 	output, failure := x.sample(ctx, c.plan, arm)
 	if ctx.Err() != nil {
@@ -135,9 +137,9 @@ func (x *execution) one(ctx context.Context, c *progress, arm Arm) error {
 	var line []byte
 	var values map[string]float64
 	if failure == nil {
-		line, values, failure = findResult(output, benchmarkName(c.plan, arm.Name), c.plan.Unit)
+		line, values, failure = findResult(output, c.plan.Benchmark(arm.Name), c.plan.Unit)
 	}
-	s := Sample{Round: c.rounds, Case: c.plan.Key(), Arm: arm.Name, Took: time.Since(begin)}
+	s := experiment.Sample{Round: c.rounds, Case: c.plan.Key(), Arm: arm.Name, Took: time.Since(begin)}
 	if failure != nil {
 		s.Failure = failure.Error()
 		line = fmt.Appendf(nil, "# failed: %s: %s: %s\n", s.Case, s.Arm, s.Failure)
@@ -147,12 +149,13 @@ func (x *execution) one(ctx context.Context, c *progress, arm Arm) error {
 	}
 	x.run.Schedule = append(x.run.Schedule, s)
 	if failure == nil {
-		x.samples = append(x.samples, Measurement{c.rounds, s.Case, arm.Name, values})
+		m := experiment.Measurement{Round: c.rounds, Case: s.Case, Arm: arm.Name, Values: values}
+		x.samples, c.samples = append(x.samples, m), append(c.samples, m)
 		return nil
 	}
 	c.dropped[arm.Name] = s.Failure
 	x.failed++
-	x.run.Warnings = append(x.run.Warnings, Warning{s.Case + "/" + arm.Name, fmt.Sprintf("sample %d failed, so there is no result: %s", c.rounds+1, s.Failure)})
+	x.run.Warnings = append(x.run.Warnings, experiment.Warn(s.Case+"/"+arm.Name, "sample %d failed, so there is no result: %s", c.rounds+1, s.Failure))
 	arms := 0
 	for _, p := range x.cases {
 		arms += len(p.plan.Arms)
@@ -199,22 +202,4 @@ func makeEmpty(dir string) error {
 		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
 	}
 	return nil
-}
-
-// writeJSON replaces path in one step, so that no reader sees half of it.
-func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

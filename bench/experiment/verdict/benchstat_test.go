@@ -1,4 +1,4 @@
-package experiment
+package verdict
 
 import (
 	"encoding/csv"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchmath"
@@ -15,7 +17,7 @@ import (
 // On the same raw.txt, medians, intervals and p-values equal the stock
 // benchstat's, digit for digit as it prints them.
 func TestEqualsBenchstat(t *testing.T) {
-	run, samples, err := Load("testdata/result")
+	run, samples, err := experiment.Load("testdata/result")
 	require.NoError(t, err)
 	stats := Analyse(run, samples)
 
@@ -23,8 +25,8 @@ func TestEqualsBenchstat(t *testing.T) {
 	compared := 0
 	for _, c := range stats.Components {
 		for _, cs := range c.Cases {
-			key := PlannedCase{Component: c.Component, Name: cs.Name}
-			row := strings.TrimPrefix(strings.TrimSuffix(benchmarkName(key, ""), "/impl="), "Benchmark") + "-2"
+			key := experiment.PlannedCase{Component: c.Component, Name: cs.Name}
+			row := strings.TrimPrefix(strings.TrimSuffix(key.Benchmark(""), "/impl="), "Benchmark") + "-2"
 			base := cs.Rows[0].Metrics
 			for _, r := range cs.Rows {
 				for unit, m := range r.Metrics {
@@ -34,7 +36,7 @@ func TestEqualsBenchstat(t *testing.T) {
 					want := []string{fmt.Sprint(m.Center), s.PctRangeString()}
 					// benchstat compares with the first column, the baseline.
 					if r.Name != cs.Baseline {
-						x := benchmath.Comparison{P: uTest(base[unit].Values, m.Values), N1: len(base[unit].Values), N2: len(m.Values), Alpha: alpha}
+						x := benchmath.Comparison{P: statistic.UTest(base[unit].Values, m.Values), N1: len(base[unit].Values), N2: len(m.Values), Alpha: statistic.Alpha}
 						want = append(want, x.FormatDelta(base[unit].Center, m.Center), x.String())
 					}
 					assert.Equalf(t, want, cell, "%s of %s, %s", unit, row, r.Name)

@@ -1,9 +1,8 @@
-package experiment
+package lab
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,30 +10,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
 )
-
-// ProfileDir is where the profiles of a case's variant lie, relative to the
-// result directory: profiles/<component>_<case>/<variant>.
-func ProfileDir(c PlannedCase, variant string) string {
-	return filepath.Join("profiles", fileName(c.Key()), fileName(variant))
-}
-
-// fileName keeps what is safe in a path on every system; case names stay
-// readable, "/" becomes "_".
-func fileName(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '=', r == '.', r == ',':
-			return r
-		}
-		return '_'
-	}, strings.TrimLeft(s, "."))
-}
 
 // toProfile lists the cases that get profiles: all, on the quick profile the
 // first one of each component, to save time.
-func toProfile(p Plan) []PlannedCase {
-	var cases []PlannedCase
+func toProfile(p experiment.Plan) []experiment.PlannedCase {
+	var cases []experiment.PlannedCase
 	seen := map[string]bool{}
 	for _, c := range p.Cases {
 		if p.Profile == Full || !seen[c.Component] {
@@ -47,9 +30,9 @@ func toProfile(p Plan) []PlannedCase {
 
 // profiles runs one more child per variant, as many at once as there are
 // cores: these are no samples. A profile that is missing is a warning.
-func (l Lab) profiles(ctx context.Context, dir string, plan Plan) []Warning {
+func (l Lab) profiles(ctx context.Context, dir string, plan experiment.Plan) []experiment.Warning {
 	type job struct {
-		c       PlannedCase
+		c       experiment.PlannedCase
 		variant string
 	}
 	var jobs []job
@@ -65,7 +48,7 @@ func (l Lab) profiles(ctx context.Context, dir string, plan Plan) []Warning {
 	defer cancel()
 	var mu sync.Mutex // guards next, missing and the calls of Report
 	next := 0
-	var missing []Warning
+	var missing []experiment.Warning
 	take := func() (job, bool) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -85,7 +68,7 @@ func (l Lab) profiles(ctx context.Context, dir string, plan Plan) []Warning {
 	for range runtime.NumCPU() {
 		workers.Go(func() {
 			for j, ok := take(); ok; j, ok = take() {
-				target := filepath.Join(dir, ProfileDir(j.c, j.variant))
+				target := filepath.Join(dir, experiment.ProfileDir(j.c, j.variant))
 				_, err := RunChild(limited, l.Profile(j.c, j.variant, target), plan.Timeout)
 				if err == nil {
 					continue
@@ -95,12 +78,12 @@ func (l Lab) profiles(ctx context.Context, dir string, plan Plan) []Warning {
 					err = errors.New("out of time")
 				}
 				mu.Lock()
-				missing = append(missing, Warning{j.c.Key() + "/" + j.variant, fmt.Sprintf("no profile: %v", err)})
+				missing = append(missing, experiment.Warn(j.c.Key()+"/"+j.variant, "no profile: %v", err))
 				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	slices.SortFunc(missing, func(a, b Warning) int { return strings.Compare(a.Scope, b.Scope) })
+	slices.SortFunc(missing, func(a, b experiment.Warning) int { return strings.Compare(a.Scope, b.Scope) })
 	return missing
 }

@@ -1,20 +1,18 @@
-package experiment
+// Package verdict says what the samples of an experiment show: medians, intervals,
+// warnings, verdicts and the decision.
+package verdict
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
-// alpha is the share of reports that may hold a false verdict.
-const alpha = 0.05
-
 // Analyse derives everything that a report shows from the plan and its samples.
-func Analyse(run Run, samples []Measurement) Stats {
-	stats := Stats{Schema: SchemaVersion, Warnings: slices.Clone(run.Warnings)}
+func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
+	stats := Stats{Schema: experiment.SchemaVersion, Warnings: slices.Clone(run.Warnings)}
 	var family []*Comparison // what Holm corrects over: every claim of the report
 	failed := map[string]bool{}
 	for _, s := range run.Schedule {
@@ -23,6 +21,7 @@ func Analyse(run Run, samples []Measurement) Stats {
 		}
 	}
 	byComponent := map[string]int{}
+	byCase := statistic.ByArm(samples)
 	for _, c := range run.Plan.Cases {
 		i, ok := byComponent[c.Component]
 		if !ok {
@@ -30,7 +29,7 @@ func Analyse(run Run, samples []Measurement) Stats {
 			byComponent[c.Component] = i
 			stats.Components = append(stats.Components, ComponentStats{Component: c.Component})
 		}
-		arms := groupByArm(samples, c.Key())
+		arms := byCase[c.Key()]
 		for _, a := range c.Arms {
 			if failed[c.Key()+"/"+a.Name] {
 				delete(arms, a.Name)
@@ -61,7 +60,7 @@ func Analyse(run Run, samples []Measurement) Stats {
 
 // analyseCase fills in everything but the adjusted p-values and the verdicts,
 // and returns the comparisons that are claims: all but the control's.
-func analyseCase(plan Plan, c PlannedCase, arms map[string]map[int]Measurement) (CaseStats, []*Comparison) {
+func analyseCase(plan experiment.Plan, c experiment.PlannedCase, arms map[string]statistic.Series) (CaseStats, []*Comparison) {
 	cs := CaseStats{Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
 	var claims []*Comparison
 	controlled := true // without a noise floor nothing can be claimed
@@ -93,34 +92,25 @@ func analyseCase(plan Plan, c PlannedCase, arms map[string]map[int]Measurement) 
 
 // against is NoResult where either side has no samples or no positive value,
 // which a ratio needs.
-func against(plan Plan, unit string, baseline, arm map[int]Measurement) *Comparison {
-	logs := logRatios(baseline, arm, unit)
+func against(plan experiment.Plan, unit string, baseline, arm statistic.Series) *Comparison {
+	logs := statistic.LogRatios(baseline, arm, unit)
 	if len(logs) == 0 {
 		return &Comparison{Ratio: 1, High: math.Inf(1), P: 1, PPaired: 1, PAdjusted: 1, Verdict: NoResult}
 	}
 	x := &Comparison{PAdjusted: 1}
-	x.Ratio, x.Low, x.High = pairedRatio(logs, plan.Confidence)
-	x.P = uTest(valuesIn(baseline, unit), valuesIn(arm, unit))
-	x.PPaired = signedRank(logs)
+	x.Ratio, x.Low, x.High = statistic.PairedRatio(logs, plan.Confidence)
+	x.P = statistic.UTest(statistic.Values(baseline, unit), statistic.Values(arm, unit))
+	x.PPaired = statistic.SignedRank(logs)
 	return x
 }
 
-// uTest is the p-value that benchstat prints.
-func uTest(a, b []float64) float64 {
-	return benchmath.AssumeNothing.Compare(newSample(a), newSample(b)).P
+// Summarise gives the median and interval that benchstat prints.
+func Summarise(values []float64, confidence float64) Summary {
+	center, low, high := statistic.Median(values, confidence)
+	return Summary{Center: center, Low: low, High: high, Values: values}
 }
 
-func newSample(values []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-}
-
-// summarise gives the median and interval that benchstat prints.
-func summarise(values []float64, confidence float64) Summary {
-	s := benchmath.AssumeNothing.Summary(newSample(values), confidence)
-	return Summary{Center: s.Center, Low: s.Lo, High: s.Hi, Values: values}
-}
-
-func summaries(plan Plan, arm map[int]Measurement) map[string]Summary {
+func summaries(plan experiment.Plan, arm statistic.Series) map[string]Summary {
 	units := map[string]bool{}
 	for _, m := range arm {
 		for unit := range m.Values {
@@ -129,25 +119,9 @@ func summaries(plan Plan, arm map[int]Measurement) map[string]Summary {
 	}
 	metrics := make(map[string]Summary, len(units))
 	for unit := range units {
-		metrics[unit] = summarise(valuesIn(arm, unit), plan.Confidence)
+		metrics[unit] = Summarise(statistic.Values(arm, unit), plan.Confidence)
 	}
 	return metrics
-}
-
-// valuesIn lists an arm's samples in the order of rounds.
-func valuesIn(arm map[int]Measurement, unit string) []float64 {
-	rounds := make([]int, 0, len(arm))
-	for round := range arm {
-		rounds = append(rounds, round)
-	}
-	slices.Sort(rounds)
-	var values []float64
-	for _, round := range rounds {
-		if v, ok := arm[round].Values[unit]; ok {
-			values = append(values, v)
-		}
-	}
-	return values
 }
 
 // noiseFloor is what the baseline was seen to differ by from itself.
@@ -163,26 +137,9 @@ func adjust(claims []*Comparison) {
 	for i, x := range claims {
 		ps[i] = min(1, 2*min(x.P, x.PPaired))
 	}
-	for i, p := range holm(ps) {
+	for i, p := range statistic.Holm(ps) {
 		claims[i].PAdjusted = p
 	}
-}
-
-// holm gives for each p-value the smallest family-wise error at which it would
-// be significant.
-func holm(ps []float64) []float64 {
-	order := make([]int, len(ps))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
-	adjusted := make([]float64, len(ps))
-	floor := 0.0
-	for rank, i := range order {
-		floor = max(floor, min(1, ps[i]*float64(len(ps)-rank)))
-		adjusted[i] = floor
-	}
-	return adjusted
 }
 
 // verdict needs both: an interval of paired ratios that stays clear of 1 by
@@ -192,9 +149,9 @@ func verdict(r Row, noiseFloor float64) Verdict {
 	switch {
 	case x.Verdict == NoResult:
 		return NoResult
-	case r.Samples < minSamples:
+	case r.Samples < statistic.MinSamples:
 		return TooFew
-	case r.Control || x.PAdjusted >= alpha:
+	case r.Control || x.PAdjusted >= statistic.Alpha:
 		return Same
 	case x.Low > 1+noiseFloor:
 		return Faster
@@ -205,14 +162,13 @@ func verdict(r Row, noiseFloor float64) Verdict {
 }
 
 // belowFloor names what would have been a verdict on a quieter machine.
-func belowFloor(component string, c CaseStats) []Warning {
-	var warnings []Warning
+func belowFloor(component string, c CaseStats) []experiment.Warning {
+	var warnings []experiment.Warning
 	for _, r := range c.Rows {
 		x := r.Comparison
-		if x != nil && x.Verdict == Same && x.PAdjusted < alpha && (x.Low > 1 || x.High < 1) {
-			warnings = append(warnings, Warning{component + "/" + c.Name + "/" + r.Name,
-				fmt.Sprintf("differs from %s by %.1f %%, less than this run's noise allows to claim (floor %.1f %%): more rounds or a quieter machine would tell",
-					c.Baseline, 100*(x.Ratio-1), 100*c.NoiseFloor)})
+		if x != nil && x.Verdict == Same && x.PAdjusted < statistic.Alpha && (x.Low > 1 || x.High < 1) {
+			warnings = append(warnings, experiment.Warn(component+"/"+c.Name+"/"+r.Name, "differs from %s by %.1f %%, less than this run's noise allows to claim (floor %.1f %%): more rounds or a quieter machine would tell",
+				c.Baseline, 100*(x.Ratio-1), 100*c.NoiseFloor))
 		}
 	}
 	return warnings

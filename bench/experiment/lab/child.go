@@ -1,4 +1,4 @@
-package experiment
+package lab
 
 import (
 	"bytes"
@@ -8,17 +8,19 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 // A Sampler runs one arm of a case once and returns what it printed: one
 // result in the Go benchmark format, under the arm's name. Its error says why
 // there is none.
-type Sampler func(ctx context.Context, c PlannedCase, a Arm) ([]byte, error)
+type Sampler func(ctx context.Context, c experiment.PlannedCase, a experiment.Arm) ([]byte, error)
 
 // Children is the Sampler that starts argv(c, a) as a process of its own. A
 // child that takes longer than timeout is killed with all its descendants.
-func Children(argv func(PlannedCase, Arm) []string, timeout time.Duration) Sampler {
-	return func(ctx context.Context, c PlannedCase, a Arm) ([]byte, error) {
+func Children(argv func(experiment.PlannedCase, experiment.Arm) []string, timeout time.Duration) Sampler {
+	return func(ctx context.Context, c experiment.PlannedCase, a experiment.Arm) ([]byte, error) {
 		return RunChild(ctx, argv(c, a), timeout)
 	}
 }

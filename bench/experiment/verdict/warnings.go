@@ -1,28 +1,31 @@
-package experiment
+package verdict
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
 // doubts finds what should make a reader careful about a case: arms without or
 // with few samples, two modes, a drift over the run.
-func doubts(c PlannedCase, arms map[string]map[int]Measurement) []Warning {
-	var warnings []Warning
+func doubts(c experiment.PlannedCase, arms map[string]statistic.Series) []experiment.Warning {
+	var warnings []experiment.Warning
 	warn := func(format string, args ...any) {
-		warnings = append(warnings, Warning{c.Key(), fmt.Sprintf(format, args...)})
+		warnings = append(warnings, experiment.Warn(c.Key(), format, args...))
 	}
 	var missing, few, bimodal, drifting, zero []string
 	for _, a := range c.Arms {
-		values := valuesIn(arms[a.Name], c.Unit)
+		values := statistic.Values(arms[a.Name], c.Unit)
 		switch {
 		case len(values) == 0:
 			missing = append(missing, a.Name)
 		case slices.Min(values) <= 0:
 			zero = append(zero, a.Name)
-		case len(values) < minSamples:
+		case len(values) < statistic.MinSamples:
 			few = append(few, fmt.Sprintf("%s (%d)", a.Name, len(values)))
 		default:
 			if twoModes(values) {
@@ -40,7 +43,7 @@ func doubts(c PlannedCase, arms map[string]map[int]Measurement) []Warning {
 		warn("%s is 0 in samples of %s: such rounds have no ratio", c.Unit, strings.Join(zero, ", "))
 	}
 	if len(few) > 0 {
-		warn("too few samples of %s: at least %d are needed for an interval", strings.Join(few, ", "), minSamples)
+		warn("too few samples of %s: at least %d are needed for an interval", strings.Join(few, ", "), statistic.MinSamples)
 	}
 	if len(bimodal) > 0 {
 		warn("two modes in %s of %s: the median may lie between them; read the samples", c.Unit, strings.Join(bimodal, ", "))
@@ -92,6 +95,6 @@ func spread(xs []float64) (mean, squares float64) {
 func drifts(values []float64) bool {
 	half := len(values) / 2
 	first, second := values[:half], values[half:]
-	a, b := summarise(first, 0.95).Center, summarise(second, 0.95).Center
-	return math.Abs(math.Log(a/b)) > math.Log(1.05) && uTest(first, second) < alpha
+	a, b := Summarise(first, 0.95).Center, Summarise(second, 0.95).Center
+	return math.Abs(math.Log(a/b)) > math.Log(1.05) && statistic.UTest(first, second) < statistic.Alpha
 }

@@ -1,23 +1,29 @@
-package experiment
+// Package compare tells what changed between two results of unlike runs.
+package compare
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A Change is one benchmark's unit in two results of unlike runs.
 type Change struct {
-	Benchmark string  `json:"benchmark"`
-	Unit      string  `json:"unit"`
-	Old       Summary `json:"old"`
-	New       Summary `json:"new"`
-	Ratio     float64 `json:"ratio"`              // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
-	Relative  float64 `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
-	P         float64 `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
-	PAdjusted float64 `json:"pAdjusted"`          // Holm over all changes
-	Noise     float64 `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5 %; 0 where unknown
+	Benchmark string          `json:"benchmark"`
+	Unit      string          `json:"unit"`
+	Old       verdict.Summary `json:"old"`
+	New       verdict.Summary `json:"new"`
+	Ratio     float64         `json:"ratio"`              // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
+	Relative  float64         `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
+	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
+	PAdjusted float64         `json:"pAdjusted"`          // Holm over all changes
+	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5 %; 0 where unknown
 }
 
 // Effect is the change that counts, as new / old: Relative where it is known.
@@ -39,7 +45,7 @@ func (c Change) Grown() float64 {
 
 // Shown reports that a change is more than chance and than the noise floor.
 func (c Change) Shown() bool {
-	if c.PAdjusted >= alpha {
+	if c.PAdjusted >= statistic.Alpha {
 		return false
 	}
 	return c.Effect() == 0 || apart(c.Effect(), 1) > c.Noise
@@ -63,7 +69,7 @@ func apart(a, b float64) float64 {
 // of the same round, because times of unlike runs can't be compared. Otherwise
 // the values count as they are. The noise floor is the larger of what the A/A
 // controls of either side differ by from their baseline.
-func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
+func Diff(oldPath, newPath string) ([]Change, []experiment.Warning, error) {
 	before, err := readSide(oldPath)
 	if err != nil {
 		return nil, nil, err
@@ -78,16 +84,16 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 	var ps []float64
 	for _, name := range before.names {
 		if after.values[name] == nil {
-			warnings = append(warnings, Warning{name, "only in " + oldPath})
+			warnings = append(warnings, experiment.Warn(name, "only in %s", oldPath))
 			continue
 		}
 		for _, unit := range before.units[name] {
 			a, b := before.values[name][unit], after.values[name][unit]
 			if len(b) == 0 {
-				warnings = append(warnings, Warning{name, fmt.Sprintf("%s is only in %s", unit, oldPath)})
+				warnings = append(warnings, experiment.Warn(name, "%s is only in %s", unit, oldPath))
 				continue
 			}
-			c := Change{Benchmark: name, Unit: unit, Old: summarise(a, 0.95), New: summarise(b, 0.95), P: uTest(a, b)}
+			c := Change{Benchmark: name, Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b)}
 			switch {
 			case c.Old.Center == c.New.Center:
 				c.Ratio = 1
@@ -96,27 +102,27 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 			}
 			c.Noise = max(before.floor(name, unit), after.floor(name, unit))
 			if x, y := before.relative(name, unit), after.relative(name, unit); steady && len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
-				c.P = uTest(x, y)
-				c.Relative = summarise(y, 0.95).Center / summarise(x, 0.95).Center
+				c.P = statistic.UTest(x, y)
+				c.Relative = median(y) / median(x)
 			}
 			changes = append(changes, c)
 			ps = append(ps, c.P)
 		}
 		for _, unit := range after.units[name] {
 			if len(before.values[name][unit]) == 0 {
-				warnings = append(warnings, Warning{name, fmt.Sprintf("%s is only in %s", unit, newPath)})
+				warnings = append(warnings, experiment.Warn(name, "%s is only in %s", unit, newPath))
 			}
 		}
 	}
 	for _, name := range after.names {
 		if before.values[name] == nil {
-			warnings = append(warnings, Warning{name, "only in " + newPath})
+			warnings = append(warnings, experiment.Warn(name, "only in %s", newPath))
 		}
 	}
 	if len(changes) == 0 {
 		return nil, nil, fmt.Errorf("%s and %s have no benchmark in common%s", oldPath, newPath, whyNone(before, after))
 	}
-	for i, p := range holm(ps) {
+	for i, p := range statistic.Holm(ps) {
 		changes[i].PAdjusted = p
 	}
 	return changes, warnings, nil
@@ -126,10 +132,10 @@ func Diff(oldPath, newPath string) ([]Change, []Warning, error) {
 func whyNone(before, after side) string {
 	bare := map[string]string{}
 	for _, name := range before.names {
-		bare[procsSuffix.ReplaceAllString(name, "")] = name
+		bare[rawtext.Bare(name)] = name
 	}
 	for _, name := range after.names {
-		if other, ok := bare[procsSuffix.ReplaceAllString(name, "")]; ok {
+		if other, ok := bare[rawtext.Bare(name)]; ok {
 			return fmt.Sprintf(": %s and %s differ in GOMAXPROCS, run both on like machines", other, name)
 		}
 	}
@@ -139,7 +145,7 @@ func whyNone(before, after side) string {
 // Judge corrects only over the changes that a gate looks at: units that nobody
 // asked about would cost it its power. The others keep their correction over
 // all. It warns where no difference, however large, could be shown.
-func Judge(changes []Change, looks func(Change) bool) []Warning {
+func Judge(changes []Change, looks func(Change) bool) []experiment.Warning {
 	var at []int
 	var ps []float64
 	for i, c := range changes {
@@ -148,11 +154,11 @@ func Judge(changes []Change, looks func(Change) bool) []Warning {
 			ps = append(ps, c.P)
 		}
 	}
-	for i, p := range holm(ps) {
+	for i, p := range statistic.Holm(ps) {
 		changes[at[i]].PAdjusted = p
 	}
 	needed := 2
-	for p := 1.0 / 3; p*float64(len(at)) >= alpha; { // 2/C(2n, n)
+	for p := 1.0 / 3; p*float64(len(at)) >= statistic.Alpha; { // 2/C(2n, n)
 		needed++
 		p *= float64(needed) / float64(4*needed-2)
 	}
@@ -165,15 +171,20 @@ func Judge(changes []Change, looks func(Change) bool) []Warning {
 	if few == 0 {
 		return nil
 	}
-	return []Warning{{"run", fmt.Sprintf("%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never count", few, len(at), needed)}}
+	return []experiment.Warning{experiment.Warn("run", "%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never count", few, len(at), needed)}
+}
+
+func median(values []float64) float64 {
+	center, _, _ := statistic.Median(values, 0.95)
+	return center
 }
 
 // unlike lists what should be equal on both sides and is not.
-func unlike(before, after side) []Warning {
-	var warnings []Warning
+func unlike(before, after side) []experiment.Warning {
+	var warnings []experiment.Warning
 	differ := func(what, a, b, so string) {
 		if a != b {
-			warnings = append(warnings, Warning{"run", fmt.Sprintf("%s differs: %q and %q; %s", what, a, b, so)})
+			warnings = append(warnings, experiment.Warn("run", "%s differs: %q and %q; %s", what, a, b, so))
 		}
 	}
 	const machine = "times of unlike machines can't be compared"

@@ -1,4 +1,4 @@
-package experiment
+package lab
 
 import (
 	"context"
@@ -12,14 +12,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/internal/simulated"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // fake samples take 100 ms of a bubble's time and have 1 % noise.
-func fake(fail func(c PlannedCase, a Arm) error) Sampler {
+func fake(fail func(c experiment.PlannedCase, a experiment.Arm) error) Sampler {
 	r := rand.New(rand.NewPCG(1, 1))
-	return func(ctx context.Context, c PlannedCase, a Arm) ([]byte, error) {
+	return func(ctx context.Context, c experiment.PlannedCase, a experiment.Arm) ([]byte, error) {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
@@ -34,40 +39,40 @@ func fake(fail func(c PlannedCase, a Arm) error) Sampler {
 		if a.Variant == "ring" {
 			ns /= 2
 		}
-		return fmt.Appendf(nil, "goos: linux\n%s-2   \t 1000\t %.3f ns/op\t 16 B/op\t 1 allocs/op\nPASS\n", benchmarkName(c, a.Name), ns), nil
+		return fmt.Appendf(nil, "goos: linux\n%s-2   \t 1000\t %.3f ns/op\t 16 B/op\t 1 allocs/op\nPASS\n", c.Benchmark(a.Name), ns), nil
 	}
 }
 
-func execute(t *testing.T, ctx context.Context, plan Plan, s Sampler) (string, Run, []Measurement, error) {
+func execute(t *testing.T, ctx context.Context, plan experiment.Plan, s Sampler) (string, experiment.Run, []experiment.Measurement, error) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "result")
 	l := Lab{Sample: s, Report: func(Progress) {}}
-	run, samples, err := l.Execute(ctx, dir, Run{Plan: plan, Environment: Here()})
+	run, samples, err := l.Execute(ctx, dir, experiment.Run{Plan: plan, Environment: experiment.Here()})
 	return dir, run, samples, err
 }
 
 func TestExecuteStopsAtPrecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := simulatedPlan(2)
+		plan := simulated.Plan(2)
 		plan.Budget = time.Hour
 		dir, run, samples, err := execute(t, t.Context(), plan, fake(nil))
 		require.NoError(t, err)
 		assert.Equal(t, "precision", run.Stopped)
 		assert.Len(t, samples, 2*5*plan.MinRounds)
 
-		stats := Analyse(run, samples)
+		stats := verdict.Analyse(run, samples)
 		assert.Equal(t, "Use queue=ring: a full drop-in, 2.00× as fast as what it replaces.", stats.Decision)
-		loaded, again, err := Load(dir)
+		loaded, again, err := experiment.Load(dir)
 		require.NoError(t, err)
 		assert.Equal(t, run.Plan, loaded.Plan)
-		assert.Equal(t, stats, Analyse(loaded, again), "raw.txt and run.json hold all of it")
-		require.NoError(t, WriteStats(dir, stats))
+		assert.Equal(t, stats, verdict.Analyse(loaded, again), "raw.txt and run.json hold all of it")
+		require.NoError(t, verdict.Write(dir, stats))
 	})
 }
 
 func TestExecuteStopsAtBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := simulatedPlan(3)
+		plan := simulated.Plan(3)
 		plan.Precision = 1e-9
 		plan.Budget = 20 * time.Second
 		begin := time.Now()
@@ -89,9 +94,9 @@ func TestExecuteStopsAtBudget(t *testing.T) {
 // When not all cases can have the rounds they need, most of them do.
 func TestExecuteDefersTheExpensive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := simulatedPlan(3)
+		plan := simulated.Plan(3)
 		plan.Budget = 15 * time.Second // 2 cases of 10 rounds of 0.5 s, and little of the third
-		slow := func(c PlannedCase, _ Arm) error {
+		slow := func(c experiment.PlannedCase, _ experiment.Arm) error {
 			if c.Name == "op=1" {
 				<-time.After(400 * time.Millisecond)
 			}
@@ -100,16 +105,16 @@ func TestExecuteDefersTheExpensive(t *testing.T) {
 		_, run, samples, err := execute(t, t.Context(), plan, fake(slow))
 		require.NoError(t, err)
 		assert.Equal(t, "budget", run.Stopped)
-		rows := Analyse(run, samples).Components[0].Cases
+		rows := verdict.Analyse(run, samples).Components[0].Cases
 		assert.Equal(t, plan.MinRounds, rows[0].Rows[0].Samples)
 		assert.Equal(t, plan.MinRounds, rows[2].Rows[0].Samples)
 		assert.Positive(t, rows[1].Rows[0].Samples)
-		assert.Less(t, rows[1].Rows[0].Samples, minSamples)
+		assert.Less(t, rows[1].Rows[0].Samples, statistic.MinSamples)
 	})
 }
 
 func TestScheduleIsSeeded(t *testing.T) {
-	c := simulatedPlan(1).Cases[0]
+	c := simulated.Plan(1).Cases[0]
 	assert.Equal(t, shuffled(7, 3, c), shuffled(7, 3, c))
 	orders := map[string]bool{}
 	for round := range 50 {
@@ -121,37 +126,37 @@ func TestScheduleIsSeeded(t *testing.T) {
 func TestExecuteFailures(t *testing.T) {
 	boom := errors.New("timed out after 1s")
 	synctest.Test(t, func(t *testing.T) {
-		plan := simulatedPlan(2)
+		plan := simulated.Plan(2)
 		plan.Budget = time.Hour
-		dir, run, samples, err := execute(t, t.Context(), plan, fake(func(c PlannedCase, a Arm) error {
+		dir, run, samples, err := execute(t, t.Context(), plan, fake(func(c experiment.PlannedCase, a experiment.Arm) error {
 			if c.Name == "op=0" && a.Name == "slice" || c.Name == "op=1" && a.Control {
 				return boom
 			}
 			return nil
 		}))
 		require.NoError(t, err)
-		stats := Analyse(run, samples)
+		stats := verdict.Analyse(run, samples)
 		for _, r := range stats.Components[0].Cases[0].Rows {
 			switch {
 			case r.Name == "slice":
-				assert.Equal(t, NoResult, r.Comparison.Verdict)
+				assert.Equal(t, verdict.NoResult, r.Comparison.Verdict)
 				assert.Zero(t, r.Samples)
 			case r.Comparison != nil:
-				assert.NotEqual(t, NoResult, r.Comparison.Verdict, r.Name)
+				assert.NotEqual(t, verdict.NoResult, r.Comparison.Verdict, r.Name)
 			}
 		}
 		for _, r := range stats.Components[0].Cases[1].Rows[1:] {
-			assert.Equal(t, NoResult, r.Comparison.Verdict, "without a control nothing is claimed")
+			assert.Equal(t, verdict.NoResult, r.Comparison.Verdict, "without a control nothing is claimed")
 		}
 		assert.Contains(t, fmt.Sprint(run.Warnings), "sample 1 failed, so there is no result: timed out after 1s")
-		raw, err := os.ReadFile(filepath.Join(dir, rawFile))
+		raw, err := os.ReadFile(filepath.Join(dir, rawtext.File))
 		require.NoError(t, err)
 		assert.Contains(t, string(raw), "# failed: queue/op=0: slice: timed out after 1s\n")
 	})
 	synctest.Test(t, func(t *testing.T) {
-		plan := simulatedPlan(3)
+		plan := simulated.Plan(3)
 		plan.Budget = time.Hour
-		_, _, samples, err := execute(t, t.Context(), plan, fake(func(PlannedCase, Arm) error { return boom }))
+		_, _, samples, err := execute(t, t.Context(), plan, fake(func(experiment.PlannedCase, experiment.Arm) error { return boom }))
 		assert.Empty(t, samples)
 		assert.ErrorContains(t, err, "the first 5 samples all failed")
 	})
@@ -161,29 +166,29 @@ func TestExecuteInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1950*time.Millisecond)
 		defer cancel()
-		plan := simulatedPlan(2)
+		plan := simulated.Plan(2)
 		plan.Budget = time.Hour
 		dir, run, samples, err := execute(t, ctx, plan, fake(nil))
 		require.NoError(t, err)
 		assert.Equal(t, "interrupted", run.Stopped)
 		assert.Len(t, samples, 19)
-		_, loaded, err := Load(dir)
+		_, loaded, err := experiment.Load(dir)
 		require.NoError(t, err)
 		assert.Equal(t, samples, loaded)
-		v := verdicts(Analyse(run, samples))
-		assert.Equal(t, 8, v[TooFew])
+		v := verdict.Analyse(run, samples).Verdicts()
+		assert.Equal(t, 8, v[verdict.TooFew])
 	})
 }
 
 func TestExecuteRefusesDirectories(t *testing.T) {
-	plan := simulatedPlan(1)
+	plan := simulated.Plan(1)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), nil, 0o666))
-	_, _, err := Lab{Sample: fake(nil)}.Execute(t.Context(), dir, Run{Plan: plan})
+	_, _, err := Lab{Sample: fake(nil)}.Execute(t.Context(), dir, experiment.Run{Plan: plan})
 	assert.ErrorContains(t, err, "is not empty (it holds notes), expected a new or empty directory")
 
 	file := filepath.Join(dir, "notes")
-	_, _, err = Lab{Sample: fake(nil)}.Execute(t.Context(), filepath.Join(file, "result"), Run{Plan: plan})
+	_, _, err = Lab{Sample: fake(nil)}.Execute(t.Context(), filepath.Join(file, "result"), experiment.Run{Plan: plan})
 	assert.ErrorContains(t, err, "not a directory")
 }
 

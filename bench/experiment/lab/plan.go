@@ -1,4 +1,6 @@
-package experiment
+// Package lab plans an experiment and samples it: cases and arms are fixed first,
+// then taken in turns, each sample in a child process of its own.
+package lab
 
 import (
 	"cmp"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
 // Profiles of a plan.
@@ -16,12 +20,6 @@ const (
 	Quick = "quick" // the cases that tell variants apart, in under two minutes
 	Full  = "full"  // every case, until the intervals are narrow
 )
-
-// ControlSuffix names the A/A control after its baseline.
-const ControlSuffix = "-again"
-
-// minSamples are needed for an interval and a verdict.
-const minSamples = 6
 
 // Options narrow a plan down; zero values mean the profile's defaults.
 type Options struct {
@@ -49,31 +47,31 @@ type defaults struct {
 // ones: a slow phase of the machine covers a whole round and cancels in its
 // ratios.
 var profiles = map[string]defaults{
-	Quick: {100 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, minSamples, 40},
+	Quick: {100 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, statistic.MinSamples, 40},
 	Full:  {30 * time.Minute, 100 * time.Millisecond, 60 * time.Second, 0.02, 10, 200},
 }
 
 // NewPlan fixes what will be sampled. Its errors name the option and what it
 // may be.
-func NewPlan(cases []bench.Case, o Options) (Plan, error) {
+func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 	o.Profile = cmp.Or(o.Profile, Quick)
 	d, ok := profiles[o.Profile]
 	if !ok {
-		return Plan{}, fmt.Errorf("unknown profile %q, expected one of %s, %s", o.Profile, Quick, Full)
+		return experiment.Plan{}, fmt.Errorf("unknown profile %q, expected one of %s, %s", o.Profile, Quick, Full)
 	}
 	switch {
 	case o.Budget < 0:
-		return Plan{}, fmt.Errorf("budget is %s, expected more than 0s", o.Budget)
+		return experiment.Plan{}, fmt.Errorf("budget is %s, expected more than 0s", o.Budget)
 	case o.Precision < 0 || o.Precision >= 1:
-		return Plan{}, fmt.Errorf("precision is %g, expected a share between 0 and 1, as in 0.05 or 5%%", o.Precision)
+		return experiment.Plan{}, fmt.Errorf("precision is %g, expected a share between 0 and 1, as in 0.05 or 5%%", o.Precision)
 	case o.Rounds < 0:
-		return Plan{}, fmt.Errorf("rounds is %d, expected at least 1", o.Rounds)
+		return experiment.Plan{}, fmt.Errorf("rounds is %d, expected at least 1", o.Rounds)
 	}
 	selected, err := selectCases(cases, o)
 	if err != nil {
-		return Plan{}, err
+		return experiment.Plan{}, err
 	}
-	p := Plan{
+	p := experiment.Plan{
 		Profile: o.Profile, Workload: o.Workload, Trace: o.Trace, Seed: o.Seed, Confidence: 0.95,
 		Budget:     cmp.Or(o.Budget, d.budget),
 		Precision:  cmp.Or(o.Precision, d.precision),
@@ -103,16 +101,16 @@ func NewPlan(cases []bench.Case, o Options) (Plan, error) {
 // a p-value below 2/C(2n, n), and two tests are made.
 func roundsToTell(comparisons int) int {
 	p, n := 1.0, 1
-	for p*float64(2*comparisons) >= alpha || n < minSamples {
+	for p*float64(2*comparisons) >= statistic.Alpha || n < statistic.MinSamples {
 		n++
 		p *= float64(n) / float64(4*n-2) // C(2n,n) = C(2n-2,n-1)·(4n-2)/n
 	}
 	return n
 }
 
-func planCase(c bench.Case, o Options) PlannedCase {
-	arm := func(variant string) Arm {
-		a := Arm{Name: variant, Variant: variant}
+func planCase(c bench.Case, o Options) experiment.PlannedCase {
+	arm := func(variant string) experiment.Arm {
+		a := experiment.Arm{Name: variant, Variant: variant}
 		for _, v := range c.About {
 			if v.Name == variant {
 				a.Summary, a.Peer, a.Relaxes = v.Summary, v.Peer, v.Relaxes
@@ -120,7 +118,7 @@ func planCase(c bench.Case, o Options) PlannedCase {
 		}
 		return a
 	}
-	pc := PlannedCase{Component: c.Component, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
+	pc := experiment.PlannedCase{Component: c.Component, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
 	pc.Arms = append(pc.Arms, arm(c.Baseline))
 	for _, v := range c.Variants {
 		if v != c.Baseline && (len(o.Variants) == 0 || slices.Contains(o.Variants, v)) {
@@ -128,7 +126,7 @@ func planCase(c bench.Case, o Options) PlannedCase {
 		}
 	}
 	control := arm(c.Baseline)
-	control.Name, control.Control = c.Baseline+ControlSuffix, true
+	control.Name, control.Control = c.Baseline+experiment.ControlSuffix, true
 	pc.Arms = append(pc.Arms, control)
 	return pc
 }

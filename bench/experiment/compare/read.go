@@ -1,4 +1,4 @@
-package experiment
+package compare
 
 import (
 	"errors"
@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchfmt"
-	"golang.org/x/perf/benchunit"
 )
 
 // maxCompared bounds the memory of a comparison: about 3 million samples.
@@ -28,8 +29,8 @@ type side struct {
 	baselines map[string]string               // of a case, where it has a control
 	machine   map[string][]string
 	upstream  map[string]bool // benchmarks of upstream's own code; from run.json
-	run       *Run            // nil for a file
-	warnings  []Warning
+	run       *experiment.Run // nil for a file
+	warnings  []experiment.Warning
 }
 
 // readSide reads a result directory or a file in the Go benchmark format.
@@ -44,11 +45,11 @@ func readSide(path string) (side, error) {
 	}
 	raw := path
 	if info.IsDir() {
-		raw = filepath.Join(path, rawFile)
+		raw = filepath.Join(path, rawtext.File)
 	}
 	f, err := os.Open(raw)
 	if errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", path, rawFile)
+		return s, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", path, rawtext.File)
 	}
 	if err != nil {
 		return s, err
@@ -78,7 +79,7 @@ func (s *side) readRaw(f *os.File, path string) error {
 		return err
 	}
 	if whole < info.Size() {
-		s.warnings = append(s.warnings, Warning{"run", path + ": the last line is cut off and was left out"})
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the last line is cut off and was left out", path))
 	}
 	type sample struct {
 		pkg, name string
@@ -95,12 +96,12 @@ func (s *side) readRaw(f *os.File, path string) error {
 		if !ok {
 			if e, ok := record.(*benchfmt.SyntaxError); ok {
 				if malformed++; malformed <= 3 {
-					s.warnings = append(s.warnings, Warning{"run", "left out: " + e.Error()})
+					s.warnings = append(s.warnings, experiment.Warn("run", "left out: %v", e))
 				}
 			}
 			continue
 		}
-		if _, err := valuesOf(r); err != nil {
+		if _, err := rawtext.Values(r); err != nil {
 			_, line := r.Pos()
 			return fmt.Errorf("%s:%d: the sample %w", path, line, err)
 		}
@@ -118,7 +119,7 @@ func (s *side) readRaw(f *os.File, path string) error {
 		}
 	}
 	if malformed > 3 {
-		s.warnings = append(s.warnings, Warning{"run", fmt.Sprintf("%s: %d malformed lines left out in all", path, malformed)})
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s: %d malformed lines left out in all", path, malformed))
 	}
 	if err := reader.Err(); err != nil {
 		return err
@@ -135,15 +136,15 @@ func (s *side) readRaw(f *os.File, path string) error {
 
 // add keeps the A/A controls apart: they compare within one run.
 func (s *side) add(name string, values []benchfmt.Value) {
-	procs := procsSuffix.FindString(name)
-	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), ControlSuffix); ok {
+	procs := rawtext.Procs(name)
+	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), experiment.ControlSuffix); ok {
 		baseline += procs
 		s.baselines[caseOf(baseline)] = baseline
 		if s.controls[baseline] == nil {
 			s.controls[baseline] = map[string][]float64{}
 		}
 		for _, v := range values {
-			unit := tidied(v)
+			unit := rawtext.Tidied(v)
 			s.controls[baseline][unit] = append(s.controls[baseline][unit], v.Value)
 		}
 		return
@@ -153,7 +154,7 @@ func (s *side) add(name string, values []benchfmt.Value) {
 		s.values[name] = map[string][]float64{}
 	}
 	for _, v := range values {
-		unit := tidied(v)
+		unit := rawtext.Tidied(v)
 		if s.values[name][unit] == nil {
 			s.units[name] = append(s.units[name], unit)
 		}
@@ -161,45 +162,35 @@ func (s *side) add(name string, values []benchfmt.Value) {
 	}
 }
 
-// tidied is a value's unit: benchfmt leaves "ns/op" as it is where the value
-// is 0.
-func tidied(v benchfmt.Value) string {
-	if v.Value != 0 {
-		return v.Unit
-	}
-	_, unit := benchunit.Tidy(1, v.Unit)
-	return unit
-}
-
 // readRun adds what run.json tells about the samples.
 func (s *side) readRun(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, runFile)); errors.Is(err, os.ErrNotExist) {
-		s.warnings = append(s.warnings, Warning{"run", fmt.Sprintf("%s has no %s: plan and versions are not compared", dir, runFile)})
+	if _, err := os.Stat(filepath.Join(dir, rawtext.RunFile)); errors.Is(err, os.ErrNotExist) {
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s has no %s: plan and versions are not compared", dir, rawtext.RunFile))
 		return nil
 	}
-	run, err := loadRun(dir)
+	run, err := experiment.LoadRun(dir)
 	if err != nil {
 		return err
 	}
 	s.run = &run
 	if run.Finished.IsZero() || run.Stopped == "interrupted" {
-		s.warnings = append(s.warnings, Warning{"run", dir + ": the run did not come to its end"})
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the run did not come to its end", dir))
 	}
 	for _, x := range run.Schedule {
 		if x.Failure != "" {
-			s.warnings = append(s.warnings, Warning{x.Case + "/" + x.Arm, fmt.Sprintf("a sample failed in %s: %s", dir, x.Failure)})
+			s.warnings = append(s.warnings, experiment.Warn(x.Case+"/"+x.Arm, "a sample failed in %s: %s", dir, x.Failure))
 		}
 	}
 	upstream := map[string]bool{}
 	for _, c := range run.Plan.Cases {
 		for _, a := range c.Arms {
 			if a.Peer && a.Name == c.Baseline {
-				upstream[benchmarkName(c, a.Name)] = true
+				upstream[c.Benchmark(a.Name)] = true
 			}
 		}
 	}
 	for _, name := range s.names {
-		s.upstream[name] = upstream[name] || upstream[procsSuffix.ReplaceAllString(name, "")]
+		s.upstream[name] = upstream[name] || upstream[rawtext.Bare(name)]
 	}
 	return nil
 }
@@ -210,7 +201,7 @@ func caseOf(name string) string {
 	if i < 0 {
 		return name
 	}
-	return name[:i] + procsSuffix.FindString(name)
+	return name[:i] + rawtext.Procs(name)
 }
 
 // baselineOf is the benchmark whose A/A control tells of the noise: itself, or
@@ -229,7 +220,7 @@ func (s side) floor(name, unit string) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
-	return apart(summarise(a, 0.95).Center, summarise(b, 0.95).Center)
+	return apart(median(a), median(b))
 }
 
 // relative gives a benchmark's samples as ratios to upstream's code in the same
@@ -237,7 +228,7 @@ func (s side) floor(name, unit string) float64 {
 func (s side) relative(name, unit string) []float64 {
 	baseline := s.baselineOf(name)
 	values, base := s.values[name][unit], s.values[baseline][unit]
-	if !s.upstream[baseline] || len(values) == 0 || len(base) == 0 || slices.Min(base) <= 0 || summarise(values, 0.95).Center <= 0 {
+	if !s.upstream[baseline] || len(values) == 0 || len(base) == 0 || slices.Min(base) <= 0 || median(values) <= 0 {
 		return nil
 	}
 	ratios := make([]float64, len(values))
@@ -245,7 +236,7 @@ func (s side) relative(name, unit string) []float64 {
 		if len(values) == len(base) { // of the same rounds
 			ratios[i] = v / base[i]
 		} else {
-			ratios[i] = v / summarise(base, 0.95).Center
+			ratios[i] = v / median(base)
 		}
 	}
 	return ratios

@@ -1,4 +1,4 @@
-package experiment
+package compare
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/internal/simulated"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -28,8 +31,8 @@ func rawOf(t *testing.T, header string, values map[string]float64) string {
 
 func TestDiffNoiseFloor(t *testing.T) {
 	const a, base = "BenchmarkQueue/op=x/impl=ring", "BenchmarkQueue/op=x/impl=client-go"
-	old := rawOf(t, "", map[string]float64{a: 100, base: 100, base + ControlSuffix: 130})
-	slower := rawOf(t, "", map[string]float64{a: 120, base: 100, base + ControlSuffix: 100})
+	old := rawOf(t, "", map[string]float64{a: 100, base: 100, base + experiment.ControlSuffix: 130})
+	slower := rawOf(t, "", map[string]float64{a: 120, base: 100, base + experiment.ControlSuffix: 100})
 	changes, _, err := Diff(old, slower)
 	require.NoError(t, err)
 	require.Len(t, changes, 2, "the control is no benchmark of its own")
@@ -37,7 +40,7 @@ func TestDiffNoiseFloor(t *testing.T) {
 		assert.InDelta(t, 0.3, c.Noise, 0.01)
 		assert.False(t, c.Shown(), "%s: within what the baseline differs from itself by", c.Benchmark)
 	}
-	much := rawOf(t, "", map[string]float64{a: 150, base: 100, base + ControlSuffix: 100})
+	much := rawOf(t, "", map[string]float64{a: 150, base: 100, base + experiment.ControlSuffix: 100})
 	changes, _, err = Diff(old, much)
 	require.NoError(t, err)
 	for _, c := range changes {
@@ -49,15 +52,15 @@ func TestDiffNoiseFloor(t *testing.T) {
 func TestDiffOfSlowerMachine(t *testing.T) {
 	old, slow := result(t), result(t)
 	for _, dir := range []string{old, slow} {
-		run, err := loadRun(dir)
+		run, err := experiment.LoadRun(dir)
 		require.NoError(t, err)
 		run.Versions = map[string]string{"k8s.io/client-go": "v1", "sigs.k8s.io/controller-runtime": "v1"}
 		for i := range run.Plan.Cases[0].Arms {
 			run.Plan.Cases[0].Arms[i].Peer = run.Plan.Cases[0].Arms[i].Name == run.Plan.Cases[0].Baseline
 		}
-		require.NoError(t, writeJSON(filepath.Join(dir, runFile), run))
+		require.NoError(t, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
 	}
-	edit(t, filepath.Join(slow, rawFile), func(s string) string {
+	edit(t, filepath.Join(slow, rawtext.File), func(s string) string {
 		return strings.NewReplacer("\t100 ns", "\t140 ns", "\t101 ns", "\t141 ns", "\t102 ns", "\t142 ns").Replace(s)
 	})
 	changes, warnings, err := Diff(old, slow)
@@ -71,7 +74,7 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 	}
 	assert.Contains(t, fmt.Sprint(warnings), "the run did not come to its end")
 
-	edit(t, filepath.Join(slow, runFile), func(s string) string {
+	edit(t, filepath.Join(slow, rawtext.RunFile), func(s string) string {
 		return strings.NewReplacer(`"client-go": "v1"`, "", `"k8s.io/client-go": "v1"`, `"k8s.io/client-go": "v2"`, `"seed": 0`, `"seed": 7`,
 			`"cores": 0`, `"cores": 4`, `"unit": "sec/op"`, `"unit": "B/op"`).Replace(s)
 	})
@@ -179,4 +182,44 @@ func TestDiffOfZeroes(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(warnings), "only in", "0 ns/op is in sec/op too")
 	require.Len(t, changes, 1)
 	assert.Len(t, changes[0].Old.Values, 8)
+}
+
+func TestDiff(t *testing.T) {
+	write := func(ns, allocs int) string {
+		path := filepath.Join(t.TempDir(), "raw.txt")
+		s := "goos: linux\n"
+		for i := range 8 {
+			s += fmt.Sprintf("BenchmarkA-2\t1\t%d ns/op\t%d allocs/op\nBenchmarkA/impl=client-go-again-2\t1\t1 ns/op\n", ns+i, allocs)
+		}
+		require.NoError(t, os.WriteFile(path, []byte(s), 0o666))
+		return path
+	}
+	changes, _, err := Diff(write(100, 1), write(120, 1))
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	assert.True(t, changes[0].Shown())
+	assert.InDelta(t, 123.5/103.5, changes[0].Ratio, 1e-9)
+	assert.False(t, changes[1].Shown())
+
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o666))
+	_, _, err = Diff(write(1, 1), empty)
+	assert.ErrorContains(t, err, "holds no benchmark result")
+	_, _, err = Diff(t.TempDir(), empty)
+	assert.ErrorContains(t, err, "has no raw.txt")
+}
+
+// result writes a small result directory.
+func result(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, simulated.WriteResult(dir))
+	return dir
+}
+
+func edit(t *testing.T, path string, f func(string) string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(f(string(b))), 0o666))
 }

@@ -1,0 +1,77 @@
+// Package rawtext holds what the writer and the readers of a result directory's
+// raw.txt agree on: the Go benchmark format, whose comments mark the rounds.
+package rawtext
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
+)
+
+// Names of the files in a result directory.
+const (
+	RunFile   = "run.json"
+	File      = "raw.txt"
+	StatsFile = "stats.json"
+)
+
+// RoundMark begins the comment before a round's samples: "# round 3 of
+// queue/op=cycle". It keeps the pairs of a crashed run together without
+// run.json.
+const RoundMark = "# round "
+
+var procsSuffix = regexp.MustCompile(`-[0-9]+$`)
+
+// Bare is a benchmark's name without "-GOMAXPROCS".
+func Bare(name string) string { return procsSuffix.ReplaceAllString(name, "") }
+
+// Procs is the "-GOMAXPROCS" that Bare cuts off.
+func Procs(name string) string { return procsSuffix.FindString(name) }
+
+// Values are a result's figures by tidied unit. One that can't be compared (no
+// number, infinite, negative) is an error.
+func Values(r *benchfmt.Result) (map[string]float64, error) {
+	values := make(map[string]float64, len(r.Values))
+	for _, v := range r.Values {
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Value < 0 {
+			return nil, fmt.Errorf("printed %v %s, expected a number of 0 or more", v.Value, v.Unit)
+		}
+		values[Tidied(v)] = v.Value
+	}
+	return values, nil
+}
+
+// Tidied is a value's unit: benchfmt leaves "ns/op" as it is where the value
+// is 0.
+func Tidied(v benchfmt.Value) string {
+	if v.Value != 0 {
+		return v.Unit
+	}
+	_, unit := benchunit.Tidy(1, v.Unit)
+	return unit
+}
+
+// WriteJSON replaces path in one step, so that no reader sees half of it.
+func WriteJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

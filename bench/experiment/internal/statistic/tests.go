@@ -1,0 +1,46 @@
+package statistic
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// Alpha is the share of reports that may hold a false verdict.
+const Alpha = 0.05
+
+// MinSamples are needed for an interval and a verdict.
+const MinSamples = 6
+
+// UTest is the p-value that benchstat prints.
+func UTest(a, b []float64) float64 {
+	return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
+}
+
+// Median gives the median and interval that benchstat prints.
+func Median(values []float64, confidence float64) (center, low, high float64) {
+	s := benchmath.AssumeNothing.Summary(sample(values), confidence)
+	return s.Center, s.Lo, s.Hi
+}
+
+func sample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// Holm gives for each p-value the smallest family-wise error at which it would
+// be significant.
+func Holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	adjusted := make([]float64, len(ps))
+	floor := 0.0
+	for rank, i := range order {
+		floor = max(floor, min(1, ps[i]*float64(len(ps)-rank)))
+		adjusted[i] = floor
+	}
+	return adjusted
+}
