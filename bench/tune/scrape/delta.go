@@ -1,0 +1,143 @@
+package scrape
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"time"
+)
+
+// Between is what was counted from begin to end. The interval may be 0 if both
+// scrapes carry timestamps. Queues whose counters fell are marked; that all of
+// them fell, or that the process restarted, is an error.
+func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
+	if !begin.Started.IsZero() && !end.Started.IsZero() {
+		switch moved := end.Started.Sub(begin.Started); {
+		case moved > time.Second:
+			return nil, fmt.Errorf("%s: the process started %v after that of %s, so its counters began again: take two scrapes of one process, or the second alone with --duration",
+				end.Source, moved.Round(time.Second), begin.Source)
+		case moved < -time.Second:
+			return nil, fmt.Errorf("%s and %s: the first is of a process that started later: they are swapped, or of two processes", begin.Source, end.Source)
+		}
+	}
+	d := &Delta{Interval: interval, Told: "--interval"}
+	told := end.Taken.Sub(begin.Taken)
+	known := !begin.Taken.IsZero() && !end.Taken.IsZero()
+	switch {
+	case known && told < 0:
+		return nil, fmt.Errorf("%s was taken %v before %s: begin and end are swapped", end.Source, -told, begin.Source)
+	case interval > 0 && known && math.Abs(told.Seconds()/interval.Seconds()-1) > 0.1 && told > 0:
+		return nil, fmt.Errorf("found --interval %v, but %s and %s were taken %v apart by their timestamps", interval, begin.Source, end.Source, told)
+	case interval > 0:
+	case known && told > 0:
+		d.Interval, d.Told = told, "the scrapes' timestamps"
+	default:
+		return nil, fmt.Errorf("%s and %s don't tell how much time lies between them: expected --interval", begin.Source, end.Source)
+	}
+	counts, fallen := begin.to(end)
+	if fallen > 0 && fallen == changed(begin, end) {
+		if back, again := end.to(begin); again == 0 && len(back.Queues) > 0 {
+			return nil, fmt.Errorf("%s counts less than %s throughout: begin and end are swapped", end.Source, begin.Source)
+		}
+		return nil, fmt.Errorf("%s: every counter fell since %s, so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source)
+	}
+	d.Counts = counts
+	return d, nil
+}
+
+// Since is what one process counted in all. The duration may be 0 if the scrape
+// tells when it was taken and when the process started.
+func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
+	d := &Delta{Interval: duration, Told: "--duration", Counts: s.Counts}
+	if duration > 0 {
+		return d, nil
+	}
+	switch {
+	case s.Started.IsZero():
+		return nil, fmt.Errorf("%s: process_start_time_seconds is missing: expected --duration", s.Source)
+	case s.Taken.IsZero():
+		return nil, fmt.Errorf("%s doesn't tell when it was taken: expected --duration", s.Source)
+	}
+	d.Interval, d.Told = s.Taken.Sub(s.Started), "process_start_time_seconds"
+	if d.Interval <= 0 {
+		return nil, fmt.Errorf("%s was taken before its process started, by its timestamps: expected --duration", s.Source)
+	}
+	return d, nil
+}
+
+// to subtracts begin from end, and counts the queues whose counters fell.
+func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
+	c := Counts{Queues: map[string]Queue{}}
+	fallen := 0
+	for name, q := range end.Queues {
+		since, err := q.minus(begin.Queues[name])
+		if err != nil {
+			since.Doubts = append(since.Doubts, err.Error())
+			since.Reset = true
+			fallen++
+		}
+		c.Queues[name] = since
+	}
+	for name := range begin.Queues {
+		if _, ok := end.Queues[name]; !ok {
+			c.Queues[name] = Queue{Name: name, Reset: true, Doubts: []string{"is missing at the end"}}
+		}
+	}
+	c.Client = end.Client.minus(begin.Client)
+	return c, fallen
+}
+
+// changed counts the queues that counted anything in between.
+func changed(begin, end *Snapshot) int {
+	n := 0
+	for name, q := range end.Queues {
+		if earlier := begin.Queues[name]; q.Adds != earlier.Adds || q.Work.Sum != earlier.Work.Sum || q.Work.Count() != earlier.Work.Count() {
+			n++
+		}
+	}
+	return n
+}
+
+func (q Queue) minus(earlier Queue) (Queue, error) {
+	since := q
+	since.Grown = q.Depth - earlier.Depth
+	var problems []error
+	counter := func(family string, now, before float64) float64 {
+		if now < before {
+			problems = append(problems, fmt.Errorf("%s fell from %v to %v", family, before, now))
+		}
+		return now - before
+	}
+	since.Adds = counter("workqueue_adds_total", q.Adds, earlier.Adds)
+	since.Retries = counter("workqueue_retries_total", q.Retries, earlier.Retries)
+	since.Results = maps.Clone(q.Results)
+	for result, n := range since.Results {
+		since.Results[result] = counter("controller_runtime_reconcile_total", n, earlier.Results[result])
+	}
+	var err error
+	if since.Wait, err = q.Wait.minus(earlier.Wait); err != nil {
+		problems = append(problems, fmt.Errorf("workqueue_queue_duration_seconds %w", err))
+	}
+	if since.Work, err = q.Work.minus(earlier.Work); err != nil {
+		problems = append(problems, fmt.Errorf("workqueue_work_duration_seconds %w", err))
+	}
+	return since, errors.Join(problems...)
+}
+
+// minus leaves a family out that fell: the queues then tell of the restart.
+func (c Client) minus(earlier Client) Client {
+	var since Client
+	for code, n := range c.Requests {
+		if n -= earlier.Requests[code]; n > 0 {
+			if since.Requests == nil {
+				since.Requests = map[string]float64{}
+			}
+			since.Requests[code] = n
+		}
+	}
+	since.Limiter, _ = c.Limiter.minus(earlier.Limiter)
+	since.Request, _ = c.Request.minus(earlier.Request)
+	since.Retries = max(0, c.Retries-earlier.Retries)
+	return since
+}

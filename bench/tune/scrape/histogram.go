@@ -1,0 +1,131 @@
+package scrape
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Histogram counts durations, in seconds, by buckets.
+type Histogram struct {
+	Bounds []float64 `json:"bounds"` // upper bounds, rising, inclusive; above the last one there is one bucket more
+	Counts []float64 `json:"counts"` // in each bucket, not accumulated; len(Bounds)+1, or none if nothing was recorded
+	Sum    float64   `json:"sum"`    // of all durations
+}
+
+// Count is the number of durations.
+func (h Histogram) Count() float64 {
+	n := 0.0
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
+}
+
+// Mean is the mean duration, NaN if there is none. It is exact, whatever the
+// buckets are.
+func (h Histogram) Mean() float64 { return h.Sum / h.Count() }
+
+// Buckets is how many buckets hold something.
+func (h Histogram) Buckets() int {
+	n := 0
+	for _, c := range h.Counts {
+		if c > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Quantile gives the bucket that holds the p-quantile: it lies above low and at
+// or below high, which is +Inf in the last bucket.
+func (h Histogram) Quantile(p float64) (low, high float64) {
+	left := p * h.Count()
+	for i, c := range h.Counts {
+		left -= c
+		if left <= 0 && c > 0 {
+			return h.bucket(i)
+		}
+	}
+	return math.NaN(), math.NaN()
+}
+
+func (h Histogram) bucket(i int) (low, high float64) {
+	high = math.Inf(1)
+	if i > 0 {
+		low = h.Bounds[i-1]
+	}
+	if i < len(h.Bounds) {
+		high = h.Bounds[i]
+	}
+	return low, high
+}
+
+// Precision is the largest ratio of two neighbouring bounds around what was
+// recorded: a quantile read from the buckets alone may be wrong by as much.
+func (h Histogram) Precision() float64 {
+	worst := 1.0
+	for i, c := range h.Counts {
+		if low, high := h.bucket(i); c > 0 && low > 0 && !math.IsInf(high, 1) {
+			worst = max(worst, high/low)
+		}
+	}
+	return worst
+}
+
+// plus adds the buckets of two histograms, by the bounds that both have.
+func (h Histogram) plus(o Histogram) Histogram {
+	if len(h.Counts) == 0 {
+		return o.clone()
+	}
+	if len(o.Counts) == 0 {
+		return h.clone()
+	}
+	a, b := h, o
+	if !slices.Equal(a.Bounds, b.Bounds) {
+		common := slices.DeleteFunc(slices.Clone(a.Bounds), func(x float64) bool { return !slices.Contains(b.Bounds, x) })
+		a, b = a.coarser(common), b.coarser(common)
+	}
+	sum := a.clone()
+	for i, c := range b.Counts {
+		sum.Counts[i] += c
+	}
+	sum.Sum += b.Sum
+	return sum
+}
+
+// coarser merges the buckets between the given bounds.
+func (h Histogram) coarser(bounds []float64) Histogram {
+	to := Histogram{Bounds: bounds, Counts: make([]float64, len(bounds)+1), Sum: h.Sum}
+	for i, c := range h.Counts {
+		_, high := h.bucket(i)
+		at, _ := slices.BinarySearch(bounds, high)
+		to.Counts[at] += c
+	}
+	return to
+}
+
+func (h Histogram) clone() Histogram {
+	return Histogram{slices.Clone(h.Bounds), slices.Clone(h.Counts), h.Sum}
+}
+
+// minus is what was recorded since an earlier state of the same histogram.
+func (h Histogram) minus(earlier Histogram) (Histogram, error) {
+	if len(earlier.Counts) == 0 {
+		return h.clone(), nil
+	}
+	if !slices.Equal(h.Bounds, earlier.Bounds) {
+		return Histogram{}, fmt.Errorf("has other buckets at the end than at the begin")
+	}
+	since := h.clone()
+	for i, c := range earlier.Counts {
+		since.Counts[i] -= c
+		if since.Counts[i] < 0 {
+			return Histogram{}, errReset
+		}
+	}
+	if since.Sum = h.Sum - earlier.Sum; since.Sum < 0 {
+		return Histogram{}, errReset
+	}
+	return since, nil
+}

@@ -1,0 +1,69 @@
+package scrape
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// IsURL reports that a source is asked for over HTTP.
+func IsURL(source string) bool {
+	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
+}
+
+// patience is how long a scrape may take.
+const patience = 30 * time.Second
+
+// Read takes a scrape from a file, gzipped or not, or from a URL.
+func Read(ctx context.Context, source string) (*Snapshot, error) {
+	if IsURL(source) {
+		return get(ctx, source)
+	}
+	f, err := os.Open(source)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return unzip(source, f)
+}
+
+func unzip(source string, r io.Reader) (*Snapshot, error) {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
+		return Parse(source, in)
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return Parse(source, z)
+}
+
+func get(ctx context.Context, url string) (*Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", url, err)
+	}
+	req.Header.Set("Accept", "text/plain;version=0.0.4")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw may have the rights to ask)", url, answer.Status)
+	}
+	s, err := unzip(url, answer.Body)
+	if err == nil && s.Taken.IsZero() {
+		s.Taken = time.Now()
+	}
+	return s, err
+}

@@ -1,0 +1,248 @@
+package scrape
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func read(t *testing.T, source string) *Snapshot {
+	t.Helper()
+	s, err := Read(t.Context(), source)
+	require.NoError(t, err)
+	return s
+}
+
+func parse(t *testing.T, text string) *Snapshot {
+	t.Helper()
+	s, err := Parse("metrics.txt", strings.NewReader(text))
+	require.NoError(t, err)
+	return s
+}
+
+// A kube-controller-manager's scrapes, 150 seconds apart, while 30 deployments rolled.
+func TestBetweenRealScrapes(t *testing.T) {
+	d, err := Between(read(t, "testdata/begin.txt"), read(t, "testdata/end.txt"), 150*time.Second)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"deployment", "endpoint", "garbage_collector_graph_changes", "replicaset"}, d.Names())
+	q := d.Queues["replicaset"]
+	assert.Equal(t, 862.0, q.Adds)
+	assert.Equal(t, 5.0, q.Retries)
+	assert.Equal(t, 862.0, q.Work.Count())
+	assert.InDelta(t, 0.2163, q.Work.Mean(), 1e-4)
+	assert.InDelta(t, 2.2262, q.Wait.Mean(), 1e-4)
+	low, high := q.Wait.Quantile(0.99)
+	assert.Equal(t, [2]float64{1, 10}, [2]float64{low, high})
+	assert.InDelta(t, 10, q.Work.Precision(), 1e-9)
+	assert.False(t, q.Reset)
+	assert.Greater(t, d.Client.Calls(), 1000.0)
+	assert.Greater(t, d.Client.Request.Sum, d.Client.Limiter.Sum, "a request's duration includes the limiter's wait")
+}
+
+func TestReadTakesGzipAndURLs(t *testing.T) {
+	text, err := os.ReadFile("testdata/end.txt")
+	require.NoError(t, err)
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err = z.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	path := filepath.Join(t.TempDir(), "end.txt.gz")
+	require.NoError(t, os.WriteFile(path, zipped.Bytes(), 0o666))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" {
+			_, _ = w.Write(text)
+			return
+		}
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	defer server.Close()
+
+	want := read(t, "testdata/end.txt")
+	assert.Equal(t, want.Queues, read(t, path).Queues)
+	asked := read(t, server.URL+"/metrics")
+	assert.Equal(t, want.Queues, asked.Queues)
+	assert.False(t, asked.Taken.IsZero(), "a URL is scraped now")
+	_, err = Read(t.Context(), server.URL+"/other")
+	assert.ErrorContains(t, err, "403 Forbidden")
+	require.NoError(t, os.WriteFile(path, zipped.Bytes()[:zipped.Len()/2], 0o666))
+	_, err = Read(t.Context(), path)
+	assert.ErrorContains(t, err, "unexpected EOF", "a cut file")
+}
+
+const histograms = `# TYPE workqueue_adds_total counter
+workqueue_adds_total{name="a"} 4
+# TYPE workqueue_queue_duration_seconds histogram
+workqueue_queue_duration_seconds_bucket{name="a",le="0.1"} 2
+workqueue_queue_duration_seconds_bucket{name="a",le="+Inf"} 4
+workqueue_queue_duration_seconds_sum{name="a"} 3
+workqueue_queue_duration_seconds_count{name="a"} 4
+# TYPE workqueue_work_duration_seconds histogram
+workqueue_work_duration_seconds_bucket{name="a",le="0.1"} 4
+workqueue_work_duration_seconds_bucket{name="a",le="+Inf"} 4
+workqueue_work_duration_seconds_sum{name="a"} 0.2
+workqueue_work_duration_seconds_count{name="a"} 4
+`
+
+func TestParseForms(t *testing.T) {
+	want := parse(t, histograms).Queues["a"]
+	assert.Equal(t, []float64{2, 2}, want.Wait.Counts)
+	assert.Equal(t, []string{"workqueue_retries_total is missing"}, want.Doubts)
+
+	t.Run("without comments", func(t *testing.T) {
+		var bare []string
+		for line := range strings.Lines(histograms) {
+			if line[0] != '#' {
+				bare = append(bare, line)
+			}
+		}
+		assert.Equal(t, want, parse(t, strings.Join(bare, "")).Queues["a"])
+		_, err := Parse("m", strings.NewReader(strings.Join(bare, "")+"workqueue_depth{name=\"a\"} x\n"))
+		assert.ErrorContains(t, err, "m:10: ")
+	})
+	t.Run("OpenMetrics", func(t *testing.T) {
+		s := parse(t, strings.NewReplacer(
+			"# TYPE workqueue_adds_total", "# TYPE workqueue_adds",
+			"workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\"} 4 1700000000.250 # {trace_id=\"x\"} 1 1700000000.0",
+		).Replace(histograms)+"workqueue_adds_created{name=\"a\"} 1.7e9\n# EOF\n")
+		assert.Equal(t, want, s.Queues["a"])
+		assert.Equal(t, int64(1_700_000_000_250), s.Taken.UnixMilli())
+	})
+	t.Run("a fault elsewhere", func(t *testing.T) {
+		assert.Equal(t, want, parse(t, "my_metric{ nonsense\n"+histograms).Queues["a"])
+	})
+	t.Run("buckets in any order", func(t *testing.T) {
+		lines := strings.SplitAfter(histograms, "\n")
+		lines[3], lines[4] = lines[4], lines[3]
+		assert.Equal(t, want, parse(t, strings.Join(lines, "")).Queues["a"])
+	})
+	t.Run("several pods", func(t *testing.T) {
+		s := parse(t, strings.ReplaceAll(histograms, "workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\",pod=\"x\"} 4\nworkqueue_adds_total{name=\"a\",pod=\"y\"} 3"))
+		assert.Equal(t, 7.0, s.Queues["a"].Adds)
+		assert.Contains(t, s.Queues["a"].Doubts, "workqueue_adds_total: 2 series of other labels were added up")
+	})
+	t.Run("controller-runtime", func(t *testing.T) {
+		s := parse(t, histograms+`# TYPE controller_runtime_reconcile_total counter
+controller_runtime_reconcile_total{controller="a",result="error"} 1
+controller_runtime_reconcile_total{controller="a",result="success"} 3
+controller_runtime_reconcile_total{controller="other",result="success"} 3
+# TYPE controller_runtime_max_concurrent_reconciles gauge
+controller_runtime_max_concurrent_reconciles{controller="a"} 7
+`)
+		assert.Equal(t, []string{"a"}, s.Names(), "a controller without a queue is none")
+		assert.Equal(t, map[string]float64{"error": 1, "success": 3}, s.Queues["a"].Results)
+		assert.Equal(t, 7.0, s.Queues["a"].Workers)
+	})
+}
+
+func TestParseErrors(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":            {"", "metrics.txt is empty, expected a controller's metrics"},
+		"unrelated":        {"# TYPE up gauge\nup 1\n", "found no workqueue_… family in 2 lines"},
+		"cut":              {histograms + "workqueue_depth{name=\"a\"", "metrics.txt:13: "},
+		"not a number":     {histograms + "workqueue_depth{name=\"a\"} NaN\n", `workqueue_depth{name="a"}: found NaN, expected a number of 0 or more`},
+		"negative":         {strings.Replace(histograms, "} 4", "} -4", 1), `workqueue_adds_total{name="a"}: found -4`},
+		"falling buckets":  {strings.Replace(histograms, `le="+Inf"} 4`, `le="+Inf"} 1`, 1), "expected counts that rise"},
+		"count and bucket": {strings.Replace(histograms, "queue_duration_seconds_count{name=\"a\"} 4", "queue_duration_seconds_count{name=\"a\"} 9", 1), "found a count of 9"},
+		"summary": {"# TYPE workqueue_work_duration_seconds summary\nworkqueue_work_duration_seconds_sum{name=\"a\"} 1\nworkqueue_work_duration_seconds_count{name=\"a\"} 1\n",
+			"found a summary, expected a histogram"},
+		"binary": {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("metrics.txt", strings.NewReader(c.text))
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), c.want)
+			assert.NotContains(t, err.Error(), "\n")
+		})
+	}
+}
+
+func TestBetweenFaults(t *testing.T) {
+	begin, end := read(t, "testdata/begin.txt"), read(t, "testdata/end.txt")
+	shifted := func(s *Snapshot, by time.Duration) *Snapshot {
+		c := *s
+		c.Started = c.Started.Add(by)
+		return &c
+	}
+	at := func(s *Snapshot, taken time.Time) *Snapshot {
+		c := *s
+		c.Taken = taken
+		return &c
+	}
+	now := time.Unix(1_700_000_000, 0)
+	for name, c := range map[string]struct {
+		begin, end *Snapshot
+		interval   time.Duration
+		want       string
+	}{
+		"swapped":            {end, begin, time.Minute, "begin and end are swapped"},
+		"swapped, with time": {at(begin, now), at(end, now.Add(-time.Minute)), 0, "begin and end are swapped"},
+		"restarted":          {begin, shifted(end, time.Minute), time.Minute, "started 1m0s after"},
+		"other process":      {begin, shifted(end, -time.Minute), time.Minute, "started later"},
+		"no interval":        {begin, end, 0, "expected --interval"},
+		"other interval":     {at(begin, now), at(end, now.Add(time.Hour)), time.Minute, "taken 1h0m0s apart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Between(c.begin, c.end, c.interval)
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+	d, err := Between(at(begin, now), at(end, now.Add(150*time.Second)), 0)
+	require.NoError(t, err)
+	assert.Equal(t, 150*time.Second, d.Interval)
+
+	samples := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, "")
+	one := parse(t, samples+strings.ReplaceAll(samples, `"a"`, `"b"`))
+	fell := parse(t, strings.Replace(samples, "} 4", "} 1", 1)+strings.NewReplacer(`"a"`, `"b"`, "} 4", "} 9", " 0.2", " 9").Replace(samples))
+	d, err = Between(one, fell, time.Minute)
+	require.NoError(t, err)
+	assert.True(t, d.Queues["a"].Reset)
+	assert.Contains(t, strings.Join(d.Queues["a"].Doubts, " "), "workqueue_adds_total fell from 4 to 1")
+	assert.False(t, d.Queues["b"].Reset)
+	_, err = Between(parse(t, histograms), parse(t, strings.NewReplacer("} 4", "} 1", "} 2", "} 0").Replace(histograms)), time.Minute)
+	assert.ErrorContains(t, err, "swapped")
+}
+
+func TestSince(t *testing.T) {
+	s := read(t, "testdata/end.txt")
+	_, err := Since(s, 0)
+	assert.ErrorContains(t, err, "expected --duration")
+	s.Taken = s.Started.Add(time.Hour)
+	d, err := Since(s, 0)
+	require.NoError(t, err)
+	assert.Equal(t, time.Hour, d.Interval)
+	d, err = Since(s, time.Minute)
+	require.NoError(t, err)
+	assert.Equal(t, time.Minute, d.Interval)
+}
+
+func TestHistogramMerge(t *testing.T) {
+	a := Histogram{Bounds: []float64{1, 2, 4}, Counts: []float64{1, 2, 3, 4}, Sum: 10}
+	b := Histogram{Bounds: []float64{1, 4}, Counts: []float64{1, 1, 1}, Sum: 5}
+	assert.Equal(t, Histogram{Bounds: []float64{1, 4}, Counts: []float64{2, 6, 5}, Sum: 15}, a.plus(b))
+	low, high := a.Quantile(1)
+	assert.Equal(t, 4.0, low)
+	assert.True(t, math.IsInf(high, 1))
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(histograms)
+	f.Add("# EOF\nworkqueue_adds_total{name=\"a\"} 1 1.5 # {} 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse("m", strings.NewReader(text))
+		if (s == nil) == (err == nil) {
+			t.Fatalf("found %v and %v, expected a snapshot or an error", s, err)
+		}
+	})
+}
