@@ -23,7 +23,7 @@ type (
 
 // FIFOs lists the FIFOs.
 func FIFOs() []Variant[NewFIFO] {
-	return []Variant[NewFIFO]{
+	return withAdded("fifo", []Variant[NewFIFO]{
 		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceFIFO(c) },
 			Summary: "reference: a map of objects and a slice of keys"},
 		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingFIFO(c) },
@@ -36,12 +36,12 @@ func FIFOs() []Variant[NewFIFO] {
 				}
 				return cache.NewFIFO(c.KeyFunc)
 			}},
-	}
+	})
 }
 
 // DeltaFIFOs lists the DeltaFIFOs.
 func DeltaFIFOs() []Variant[NewFIFO] {
-	return []Variant[NewFIFO]{
+	return withAdded("delta-fifo", []Variant[NewFIFO]{
 		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceDeltaFIFO(c) },
 			Summary: "reference: a map of Deltas and a slice of keys"},
 		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingDeltaFIFO(c) },
@@ -56,14 +56,14 @@ func DeltaFIFOs() []Variant[NewFIFO] {
 					EmitDeltaTypeReplaced: c.EmitReplaced,
 				})
 			}},
-	}
+	})
 }
 
 // InOrderFIFOs lists the in-order FIFOs, the queues of today's informers. An
 // atomic one is built as these build it: it emits bookmarks and releases its
 // lock for the handler.
 func InOrderFIFOs() []Variant[NewFIFO] {
-	return []Variant[NewFIFO]{
+	return withAdded("in-order-fifo", []Variant[NewFIFO]{
 		{Name: "slice", New: func(c FIFOConfig) cache.Queue { return fifo.NewSliceInOrder(c) },
 			Summary: "reference: a slice of deltas, keys made again for each batch"},
 		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingInOrder(c) },
@@ -86,12 +86,12 @@ func InOrderFIFOs() []Variant[NewFIFO] {
 					EmitDeltaTypeBookmark: c.Atomic,
 				})
 			}},
-	}
+	})
 }
 
 // Indexers lists the indexers.
 func Indexers() []Variant[NewIndexer] {
-	return []Variant[NewIndexer]{
+	return withAdded("indexer", []Variant[NewIndexer]{
 		{Name: "locked",
 			Summary: "one RWMutex around a map and index sets, as plain as it can be",
 			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
@@ -113,7 +113,7 @@ func Indexers() []Variant[NewIndexer] {
 			New: func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
 				return cache.NewIndexer(keyFunc, indexers)
 			}},
-	}
+	})
 }
 
 // Informers lists the informers.
@@ -122,12 +122,12 @@ func Informers() []Variant[NewInformer] {
 		NewFIFO:    func(c fifo.Config) cache.Queue { return fifo.NewSliceInOrder(c) },
 		NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return indexer.NewLocked(k, i) },
 	}
-	return []Variant[NewInformer]{
+	return withAdded("informer", []Variant[NewInformer]{
 		{Name: "plain", New: plain.New,
 			Summary: "Reflector, the slice FIFO, the locked indexer and one goroutine a handler"},
 		{Name: "snapshot", New: informer.New,
 			Summary: "Reflector, the ring FIFO, the snapshot indexer and one goroutine a handler: readers hold up nobody"},
 		{Name: "client-go", Peer: true, New: cache.NewSharedIndexInformerWithOptions,
 			Summary: "Reflector, in-order FIFO, indexer and two goroutines a handler"},
-	}
+	})
 }

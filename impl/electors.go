@@ -13,7 +13,7 @@ type NewElector = func(leaderelection.LeaderElectionConfig) (Elector, error)
 
 // Electors lists the leader electors.
 func Electors() []Variant[NewElector] {
-	return []Variant[NewElector]{
+	return withAdded("elector", []Variant[NewElector]{
 		{Name: "deadline",
 			Summary: "reference: one write a retry period; the renew deadline counts from the last write that succeeded",
 			New:     func(c leaderelection.LeaderElectionConfig) (Elector, error) { return election.New(c) }},
@@ -25,5 +25,5 @@ func Electors() []Variant[NewElector] {
 			New: func(c leaderelection.LeaderElectionConfig) (Elector, error) {
 				return leaderelection.NewLeaderElector(c)
 			}},
-	}
+	})
 }

@@ -30,19 +30,19 @@ type (
 
 // Storages lists the storages for upstream's queue (workqueue.TypedQueueConfig.Queue).
 func Storages[T comparable]() []Variant[NewStorage[T]] {
-	return []Variant[NewStorage[T]]{
+	return withAdded("storage", []Variant[NewStorage[T]]{
 		{Name: "slice", New: queue.NewSliceStorage[T],
 			Summary: "append and cut the front off: plain"},
 		{Name: "ring", New: queue.NewRingStorage[T],
 			Summary: "circular buffer: no allocation in the steady state, memory given back after a burst"},
 		{Name: "client-go", Peer: true, New: workqueue.DefaultQueue[T],
 			Summary: "append and reslice; re-allocates as the slice walks through its array"},
-	}
+	})
 }
 
 // Queues lists the work queues.
 func Queues[T comparable]() []Variant[NewQueue[T]] {
-	return []Variant[NewQueue[T]]{
+	return withAdded("queue", []Variant[NewQueue[T]]{
 		{Name: "slice", New: queue.NewSlice[T],
 			Summary: "two sets and a slice behind one mutex: the contract as written"},
 		{Name: "ring", New: queue.NewRing[T],
@@ -64,12 +64,12 @@ func Queues[T comparable]() []Variant[NewQueue[T]] {
 			New: func(c workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
 				return controllerRuntime[T](nil, c.Name, c.MetricsProvider)
 			}},
-	}
+	})
 }
 
 // DelayingQueues lists the delaying queues.
 func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
-	return []Variant[NewDelayingQueue[T]]{
+	return withAdded("delaying-queue", []Variant[NewDelayingQueue[T]]{
 		{Name: "heap", New: delay.NewHeap[T],
 			Summary: "a binary heap of pointers and a map, both plain, behind one mutex"},
 		{Name: "heap4", New: delay.NewHeap4[T],
@@ -91,14 +91,14 @@ func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 			New: func(c workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
 				return controllerRuntime[T](nil, c.Name, c.MetricsProvider)
 			}},
-	}
+	})
 }
 
 // RateLimiters lists implementations of the default controller rate limiter:
 // the maximum of 5 ms…1,000 s exponential back-off a key and a bucket of 10/s
 // with a burst of 100.
 func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
-	return []Variant[NewRateLimiter[T]]{
+	return withAdded("rate-limiter", []Variant[NewRateLimiter[T]]{
 		{Name: "map", New: ratelimit.NewMapDefault[T],
 			Summary: "a mutex and a map of failures, then a bucket of golang.org/x/time/rate, both plain"},
 		{Name: "compact", New: func() workqueue.TypedRateLimiter[T] { return ratelimit.NewDefault[T]() },
@@ -108,12 +108,12 @@ func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
 			Summary: "keeps the failures of the last 100,000 keys; no reservation past one minute"},
 		{Name: "client-go", Peer: true, New: workqueue.DefaultTypedControllerRateLimiter[T],
 			Summary: "a mutex and a map of failures, then golang.org/x/time/rate with its own mutex"},
-	}
+	})
 }
 
 // RateLimitingQueues lists the rate limiting queues.
 func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
-	return []Variant[NewRateLimitingQueue[T]]{
+	return withAdded("rate-limiting-queue", []Variant[NewRateLimitingQueue[T]]{
 		{Name: "heap", New: ratelimit.NewHeapQueue[T],
 			Summary: "the limiter on top of the heap delaying queue, all plain"},
 		{Name: "heap4", New: ratelimit.NewHeap4Queue[T],
@@ -131,7 +131,7 @@ func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 			New: func(l workqueue.TypedRateLimiter[T], c workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
 				return controllerRuntime(l, c.Name, c.MetricsProvider)
 			}},
-	}
+	})
 }
 
 // controllerRuntimeRelaxes are the clauses of a work queue that
@@ -155,12 +155,12 @@ func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name strin
 
 // PriorityQueues lists the priority queues.
 func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
-	return []Variant[NewPriorityQueue[T]]{
+	return withAdded("priority-queue", []Variant[NewPriorityQueue[T]]{
 		{Name: "levels", New: priority.New[T],
 			Relaxes: []string{"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued"},
 			Summary: "one lock, one table entry a key, a list a priority and a heap of ready times"},
 		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],
 			Relaxes: controllerRuntimeRelaxes,
 			Summary: "two B-trees behind a lock, an add buffer and a hand-over channel, five goroutines"},
-	}
+	})
 }
