@@ -96,6 +96,7 @@ func play(elector NewElector, config Config, seed uint64) (*world, error) {
 	for _, c := range w.candidates {
 		c.stopped.Wait()
 	}
+	synctest.Wait() // until the last leader's work has ended too
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w, w.err
