@@ -13,7 +13,7 @@ func BenchmarkStream(b *testing.B) {
 			spec, err := Preset(workload)
 			require.NoError(b, err)
 			change(spec)
-			spec.Events.Count = maxEvents
+			spec.Resources[0].Events.Count = maxEvents
 			_, load, err := spec.ListWatch()
 			require.NoError(b, err)
 			b.ReportAllocs()
@@ -28,11 +28,11 @@ func BenchmarkStream(b *testing.B) {
 	for _, name := range Presets() {
 		run("workload="+name+"/kind=pod/managed=true", name, func(*Spec) {})
 	}
-	run("workload=hot-keys/kind=pod/managed=false", "hot-keys", func(s *Spec) { s.Objects.ManagedFields = false })
+	run("workload=hot-keys/kind=pod/managed=false", "hot-keys", func(s *Spec) { s.Resources[0].ManagedFields = false })
 	run("workload=hot-keys/kind=metadata/managed=false", "hot-keys", func(s *Spec) {
-		s.Objects.ManagedFields, s.Objects.Kind = false, kindMetadata
+		s.Resources[0].ManagedFields, s.Resources[0].Kind = false, kindMetadata
 	})
 	run("workload=uniform/kind=metadata/managed=false", "hot-keys", func(s *Spec) {
-		s.Objects.ManagedFields, s.Objects.Kind, s.Objects.Skew = false, kindMetadata, Skew{}
+		s.Resources[0].ManagedFields, s.Resources[0].Kind, s.Resources[0].Skew = false, kindMetadata, Skew{}
 	})
 }

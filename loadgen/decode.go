@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"encoding"
 	"fmt"
 	"math"
 	"os"
@@ -35,11 +36,11 @@ func ParseSpec(name string, data []byte) (*Spec, error) {
 	if err := decoder.Decode(&second); err == nil {
 		return nil, fmt.Errorf("%s:%d: a second document, expected one workload a file", name, second.Line)
 	}
-	spec := &Spec{Objects: Objects{ManagedFields: true}}
+	spec := &Spec{}
 	lines := map[string]int{}
 	err := decodeNode(reflect.ValueOf(spec).Elem(), document.Content[0], "", lines)
 	if err == nil {
-		err = spec.validate()
+		err = spec.complete()
 	}
 	if err == nil {
 		return spec, nil
@@ -86,7 +87,7 @@ func syntaxError(name string, err error) error {
 // enclosing returns the longest prefix of path that the file contains.
 func enclosing(path string, lines map[string]int) string {
 	for path != "" && lines[path] == 0 {
-		path = path[:max(0, strings.LastIndexByte(path, '.'))]
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
 	}
 	return path
 }
@@ -100,6 +101,18 @@ func decodeNode(value reflect.Value, node *yaml.Node, path string, lines map[str
 	}
 	fail := func(expected string) error {
 		return &fieldError{path, lines[path], "found " + describe(node) + ", expected " + expected}
+	}
+	if text, ok := value.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if node.Kind != yaml.ScalarNode {
+			return fail("a value such as 5ms or a distribution such as exp(5ms)")
+		}
+		if err := text.UnmarshalText([]byte(node.Value)); err != nil {
+			return &fieldError{path, lines[path], err.Error()}
+		}
+		return nil
+	}
+	if value.Kind() == reflect.Slice {
+		return decodeList(value, node, path, lines)
 	}
 	if value.Kind() == reflect.Struct {
 		if node.Kind != yaml.MappingNode {
@@ -135,6 +148,28 @@ func decodeNode(value reflect.Value, node *yaml.Node, path string, lines map[str
 	return nil
 }
 
+// decodeList stores a list of structs. Those of resources begin with what is
+// true by default.
+func decodeList(value reflect.Value, node *yaml.Node, path string, lines map[string]int) error {
+	if node.Kind != yaml.SequenceNode {
+		return &fieldError{path, lines[path], "found " + describe(node) + ", expected a list, one item a line after a dash"}
+	}
+	if len(node.Content) > maxSources {
+		return &fieldError{path, lines[path], fmt.Sprintf("found %d items, expected at most %d", len(node.Content), maxSources)}
+	}
+	for i, item := range node.Content {
+		element := reflect.New(value.Type().Elem()).Elem()
+		if r, ok := element.Addr().Interface().(*Resource); ok {
+			r.ManagedFields = true
+		}
+		if err := decodeNode(element, item, fmt.Sprintf("%s[%d]", path, i), lines); err != nil {
+			return err
+		}
+		value.Set(reflect.Append(value, element))
+	}
+	return nil
+}
+
 func decodeFields(value reflect.Value, node *yaml.Node, path string, lines map[string]int) error {
 	names := fieldNames(value.Type())
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -142,6 +177,9 @@ func decodeFields(value reflect.Value, node *yaml.Node, path string, lines map[s
 		name := key.Value
 		field := strings.TrimPrefix(path+"."+name, ".")
 		index := slices.Index(names, name)
+		if path == "" && (name == "objects" || name == "events") {
+			return &fieldError{name, key.Line, "the form for one population is gone, expected it as an item of resources: - {kind: pod, count: 100, events: {...}}, with arrivals: {rate: ...} in its events"}
+		}
 		if key.Kind != yaml.ScalarNode || index < 0 {
 			return &fieldError{path, key.Line, "unknown field " + describe(key) + ", expected " + choice(names)}
 		}
@@ -159,7 +197,8 @@ func decodeFields(value reflect.Value, node *yaml.Node, path string, lines map[s
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
-		names = append(names, t.Field(i).Tag.Get("yaml"))
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		names = append(names, name)
 	}
 	return names
 }

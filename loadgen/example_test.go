@@ -9,13 +9,14 @@ import (
 // A workload of one's own: 90 % of the updates go to 1 % of the pods.
 func ExampleParseSpec() {
 	spec, err := loadgen.ParseSpec("mine.yaml", []byte(`
-objects:
-  count: 500
-  skew: {kind: hotset, fraction: 0.01, share: 0.9}
-events:
-  mix: {update: 1}
-  rate: 100
-  duration: 2s
+duration: 2s
+resources:
+  - kind: pod
+    count: 500
+    skew: {kind: hotset, fraction: 0.01, share: 0.9}
+    events:
+      mix: {update: 1}
+      arrivals: {kind: constant, rate: 100}
 `))
 	if err != nil {
 		fmt.Println(err)
@@ -42,7 +43,7 @@ events:
 }
 
 func ExampleParseSpec_error() {
-	_, err := loadgen.ParseSpec("rolling.yaml", []byte("objects:\n  count: 10\n  skew: {kind: zip}\n"))
+	_, err := loadgen.ParseSpec("rolling.yaml", []byte("resources:\n- count: 10\n  skew: {kind: zip}\n"))
 	fmt.Println(err)
-	// Output: rolling.yaml:3: objects.skew.kind: unknown value "zip", expected uniform, zipf or hotset
+	// Output: rolling.yaml:3: resources[0].skew.kind: unknown value "zip", expected uniform, zipf, lognormal, hotset or movinghotset
 }

@@ -1,205 +1,159 @@
 package loadgen
 
 import (
+	"fmt"
 	"io"
+	"iter"
+	"strconv"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Stream yields the initial population as added events at time 0, then the
-// load. A spec that is out of range shows as the first Next's error.
-func (s *Spec) Stream() Stream {
-	population, load, err := s.ListWatch()
-	return &listThenWatch{population, load, err}
+// epoch is when every generated stream begins.
+var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// A Generator makes the objects of a workload. Its Next yields the events
+// after the initial population.
+//
+// An object is made when its first event is due, so that a large population of
+// which little changes costs little.
+type Generator struct {
+	stamp
+	schedule *Schedule
+	makers   []maker
+	first    []uint64 // by resource, the resource version of its first object
 }
+
+// A maker makes the objects of one resource.
+type maker interface {
+	// initial makes an object as the first list finds it.
+	initial(key uint32) Object
+	// change makes the version that the draw leads to.
+	change(d draw) Object
+}
+
+// A stamp holds what all objects of a moment share.
+type stamp struct {
+	now     *metav1.Time // in whole seconds, as the API has it
+	version uint64       // resource version last given out
+}
+
+// Generator returns a generator at the begin of the workload.
+func (s *Spec) Generator() (*Generator, error) {
+	schedule, err := s.Schedule()
+	if err != nil {
+		return nil, err
+	}
+	g := &Generator{schedule: schedule}
+	g.setTime(0)
+	for i := range schedule.spec.Resources {
+		r := &schedule.spec.Resources[i]
+		g.first = append(g.first, g.version+1)
+		g.version += uint64(r.Count)
+		identity := identity{schedule.spec.Seed, uint64(i)}
+		m, err := newMaker(g, i, identity)
+		if err != nil {
+			return nil, err
+		}
+		g.makers = append(g.makers, m)
+	}
+	return g, nil
+}
+
+func newMaker(g *Generator, i int, id identity) (maker, error) {
+	switch r := &g.schedule.spec.Resources[i]; r.Kind {
+	case kindPod, kindMetadata:
+		return newPodMaker(&g.stamp, g.schedule.populations[i], id, g.first[i]), nil
+	default:
+		return nil, fmt.Errorf("resources[%d].kind: %s is not made yet", i, r.Kind)
+	}
+}
+
+// Spec returns the workload with its defaults filled in.
+func (g *Generator) Spec() *Spec { return g.schedule.spec }
+
+// Population yields what the first list of each resource finds, in order of
+// creation, with the index of the resource. It may be read again until the
+// first call of Next.
+func (g *Generator) Population() iter.Seq2[int, Object] {
+	return func(yield func(int, Object) bool) {
+		for i, m := range g.makers {
+			for key := range g.schedule.spec.Resources[i].Count {
+				if !yield(i, m.initial(uint32(key))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Next implements Stream.
+func (g *Generator) Next() (Event, error) {
+	d, ok := g.schedule.next()
+	if !ok {
+		return Event{}, io.EOF
+	}
+	g.setTime(d.at)
+	g.version++
+	if g.schedule.unpaced {
+		d.at = 0
+	}
+	return Event{At: d.at, Resource: d.resource, Type: eventType(d.stage), Object: g.makers[d.resource].change(d)}, nil
+}
+
+// setTime moves the clock that objects are stamped with.
+func (s *stamp) setTime(at time.Duration) {
+	now := epoch.Add(at.Truncate(time.Second))
+	if s.now == nil || !now.Equal(s.now.Time) {
+		s.now = &metav1.Time{Time: now}
+	}
+}
+
+func (s *stamp) resourceVersion() string { return strconv.FormatUint(s.version, 10) }
 
 // ListWatch returns what an informer's first list finds (running pods, in
 // order of creation) and the events that follow it.
 func (s *Spec) ListWatch() ([]Object, Stream, error) {
-	spec := *s
-	if err := spec.validate(); err != nil {
+	g, err := s.Generator()
+	if err != nil {
 		return nil, nil, err
 	}
-	g := newGenerator(&spec)
-	population := make([]Object, len(g.live))
-	for i, p := range g.live {
-		population[i] = p.version
+	var population []Object
+	for _, object := range g.Population() {
+		population = append(population, object)
 	}
 	return population, g, nil
 }
 
+// Stream yields the initial population as added events at time 0, then the
+// load. A spec that is out of range shows as the first Next's error.
+func (s *Spec) Stream() Stream {
+	g, err := s.Generator()
+	if err != nil {
+		return &listThenWatch{err: err}
+	}
+	return &listThenWatch{generator: g}
+}
+
 type listThenWatch struct {
-	population []Object
-	load       Stream
-	err        error
+	generator     *Generator
+	resource, key int // of the next object of the population
+	err           error
 }
 
 func (s *listThenWatch) Next() (Event, error) {
 	if s.err != nil {
 		return Event{}, s.err
 	}
-	if len(s.population) == 0 {
-		return s.load.Next()
-	}
-	object := s.population[0]
-	s.population[0] = nil
-	s.population = s.population[1:]
-	return Event{Type: watch.Added, Object: object}, nil
-}
-
-// unpaced is the rate by which objects are stamped when a spec gives none.
-const unpaced Rate = 1000
-
-// A generator yields the events after the initial population.
-type generator struct {
-	maker
-	picker picker
-	sent   int
-	length int
-
-	deployments []*deployment
-	live        []*pod // pattern mix: all pods, by rank
-	starting    []*pod // pattern mix: those not yet running, and some that died meanwhile
-
-	// Other patterns: a group is a deployment or a node.
-	groups []group
-	jobs   []*job
-}
-
-type deployment struct {
-	revision int
-	template *template
-}
-
-func newGenerator(spec *Spec) *generator {
-	g := &generator{
-		maker:  maker{spec: spec, random: newRandom(spec.Seed), nodes: newNodes(spec.Objects.Nodes)},
-		picker: newPicker(spec.Objects.Skew),
-		length: spec.Events.length(),
-	}
-	g.setTime(0)
-	g.deployments = make([]*deployment, deployments(spec))
-	for i := range g.deployments {
-		g.deployments[i] = &deployment{}
-		g.roll(i)
-	}
-	switch spec.Events.Pattern {
-	case patternRollout:
-		g.groups = make([]group, len(g.deployments))
-	case patternNodeFailure:
-		g.groups = make([]group, len(g.nodes))
-	}
-	for i := range spec.Objects.Count {
-		d := i % len(g.deployments)
-		p := g.create(g.deployments[d].template, d)
-		p.node = g.random.below(len(g.nodes))
-		g.enter(p, scheduled)
-		g.enter(p, creating)
-		g.enter(p, running)
-		g.live = append(g.live, p)
-		if g.groups != nil {
-			g.settle(p)
+	g := s.generator
+	for ; s.resource < len(g.makers); s.resource, s.key = s.resource+1, 0 {
+		if s.key < g.schedule.spec.Resources[s.resource].Count {
+			object := g.makers[s.resource].initial(uint32(s.key))
+			s.key++
+			return Event{Type: watch.Added, Resource: s.resource, Object: object}, nil
 		}
 	}
-	return g
-}
-
-// roll gives the deployment its next revision.
-func (g *generator) roll(d int) {
-	it := g.deployments[d]
-	it.revision++
-	it.template = newTemplate(g.random, d, it.revision, g.spec.Objects.Namespaces, g.now.Time, g.spec.Objects.ManagedFields)
-}
-
-// Next implements Stream.
-func (g *generator) Next() (Event, error) {
-	if g.sent == g.length {
-		return Event{}, io.EOF
-	}
-	rate := g.spec.Events.Rate
-	at := rate.Due(g.sent)
-	if rate > 0 {
-		g.setTime(at)
-	} else {
-		g.setTime(unpaced.Due(g.sent))
-	}
-	g.sent++
-	var p *pod
-	if g.groups != nil {
-		p = g.replace()
-	} else {
-		p = g.mix()
-	}
-	kind := watch.Modified
-	switch p.stage {
-	case pending:
-		kind = watch.Added
-	case deleted:
-		kind = watch.Deleted
-	}
-	return Event{At: at, Type: kind, Object: p.version}, nil
-}
-
-// advance moves a pod to a stage by a new version of it.
-func (g *generator) advance(p *pod, s stage) *pod {
-	if s == scheduled {
-		p.node = g.healthyNode()
-	}
-	g.renew(p)
-	g.enter(p, s)
-	return p
-}
-
-// healthyNode returns a random node that has not failed; at least half of them have not.
-func (g *generator) healthyNode() int {
-	for {
-		if n := g.random.below(len(g.nodes)); !g.nodes[n].failed {
-			return n
-		}
-	}
-}
-
-// mix makes an event of a type drawn by weight. Updates bring up the pods that
-// are starting, and beyond that go to the pods that the skew draws.
-func (g *generator) mix() *pod {
-	weights := g.spec.Events.Mix
-	x := g.random.float() * (weights.Add + weights.Update + weights.Delete)
-	switch {
-	case x < weights.Add || len(g.live) == 0:
-		d := g.random.below(len(g.deployments))
-		p := g.create(g.deployments[d].template, d)
-		g.live = append(g.live, p)
-		g.starting = append(g.starting, p)
-		return p
-	case x < weights.Add+weights.Update:
-		if p := g.nextStarting(); p != nil {
-			return g.advance(p, p.stage+1)
-		}
-		return g.advance(g.live[g.picker.pick(g.random, len(g.live))], restarted)
-	}
-	i, last := g.random.below(len(g.live)), len(g.live)-1
-	p := g.live[i]
-	g.live[i] = g.live[last] // the youngest pod takes over the rank
-	g.live[last] = nil
-	g.live = g.live[:last]
-	return g.advance(p, deleted)
-}
-
-// nextStarting draws a pod that is not yet running, nil if there is none. The
-// last stage before running takes it off the list.
-func (g *generator) nextStarting() *pod {
-	for len(g.starting) > 0 {
-		i, last := g.random.below(len(g.starting)), len(g.starting)-1
-		p := g.starting[i]
-		if p.stage < creating {
-			return p
-		}
-		g.starting[i] = g.starting[last]
-		g.starting[last] = nil
-		g.starting = g.starting[:last]
-		if p.stage == creating {
-			return p
-		}
-	}
-	return nil
+	return g.Next()
 }

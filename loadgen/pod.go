@@ -9,21 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A stage of a pod's life. A pod enters each by one event.
-type stage uint8
-
-const (
-	pending     stage = iota // ADDED: created by its replica set
-	scheduled                // bound to a node
-	creating                 // the kubelet has seen it
-	running                  // its containers are up and ready
-	restarted                // a container died and came back before a probe saw it
-	unready                  // its node no longer answers
-	terminating              // deletion asked for
-	finished                 // its containers have ended
-	deleted                  // DELETED
-)
-
 // A pod is one object of the population. Its version is replaced, never
 // written to, once it was sent.
 type pod struct {
@@ -31,31 +16,35 @@ type pod struct {
 	meta     *metav1.ObjectMeta // the version's metadata
 	full     *corev1.Pod        // the version, nil when the population is metadata only
 	template *template
-	node     int
 	ip       string // from running on
-	group    int    // its deployment, or its node where nodes fail
 	stage    stage
 }
 
-// epoch is when every generated stream begins.
-var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// A maker makes versions of pods at a point in time.
-type maker struct {
-	spec    *Spec
-	random  random
-	nodes   []node
-	now     *metav1.Time // in whole seconds, as the API has it; shared by all it stamps
-	second  time.Duration
-	version uint64 // resource version last given out
-	born    int    // pods created
-	started int    // addresses given out
+// A podMaker makes versions of pods.
+type podMaker struct {
+	*stamp
+	*population
+	identity
+	first     uint64 // resource version of the first pod
+	nodes     []node
+	templates []*template // of each deployment's current revision
+	originals []*template // of the initial population
+	pods      []*pod      // by key, nil until the first event
 }
 
 type node struct {
 	name, ip string
 	zone     int
-	failed   bool
+}
+
+func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
+	return &podMaker{
+		stamp: s, population: p, identity: id, first: first,
+		nodes:     newNodes(len(p.nodes)),
+		templates: make([]*template, p.groups),
+		originals: make([]*template, p.groups),
+		pods:      make([]*pod, len(p.entities), cap(p.entities)),
+	}
 }
 
 func newNodes(n int) []node {
@@ -71,18 +60,65 @@ func address(network, n int) string {
 	return strconv.Itoa(network) + "." + strconv.Itoa(n>>16&255) + "." + strconv.Itoa(n>>8&255) + "." + strconv.Itoa(n&255)
 }
 
-// setTime moves the clock that objects are stamped with.
-func (m *maker) setTime(at time.Duration) {
-	if second := at / time.Second; m.now == nil || second != m.second {
-		m.second = second
-		m.now = &metav1.Time{Time: epoch.Add(second * time.Second)}
+// initial implements maker: a pod that runs since the begin.
+func (m *podMaker) initial(key uint32) Object { return m.original(key).version }
+
+// original makes a pod of the initial population.
+func (m *podMaker) original(key uint32) *pod {
+	group := int(key) % m.groups
+	t := m.originals[group]
+	if t == nil {
+		t = m.newTemplate(group, 0, epoch)
+		m.originals[group] = t
 	}
+	now := *m.stamp
+	m.stamp.setTime(0)
+	m.stamp.version = m.first + uint64(key)
+	p := m.create(t, key)
+	m.enter(p, m.initialNode(key), running)
+	*m.stamp = now
+	return p
+}
+
+// change implements maker.
+func (m *podMaker) change(d draw) Object {
+	e := &m.entities[d.key]
+	for int(d.key) >= len(m.pods) {
+		m.pods = append(m.pods, nil)
+	}
+	if d.stage == pending {
+		p := m.create(m.template(int(e.group)), e.birth)
+		m.pods[d.key] = p
+		return p.version
+	}
+	p := m.pods[d.key]
+	if p == nil {
+		p = m.original(d.key)
+		m.pods[d.key] = p
+	}
+	m.renew(p)
+	m.enter(p, e.node, d.stage)
+	if d.stage == deleted {
+		m.pods[d.key] = nil
+	}
+	return p.version
+}
+
+// template returns that of the deployment's current revision.
+func (m *podMaker) template(group int) *template {
+	revision := m.revision[group]
+	t := m.templates[group]
+	if t == nil || t.revision != revision {
+		t = m.newTemplate(group, revision, m.now.Time)
+		m.templates[group] = t
+	}
+	return t
 }
 
 // create makes a pod of the template.
-func (m *maker) create(t *template, group int) *pod {
-	p := &pod{template: t, node: -1, group: group}
-	if m.spec.Objects.Kind == kindMetadata {
+func (m *podMaker) create(t *template, birth uint32) *pod {
+	p := &pod{template: t}
+	if m.spec.Kind == kindMetadata {
 		o := &metav1.PartialObjectMetadata{TypeMeta: t.pod.TypeMeta, ObjectMeta: t.pod.ObjectMeta}
 		p.version, p.meta = o, &o.ObjectMeta
 	} else {
@@ -90,38 +126,23 @@ func (m *maker) create(t *template, group int) *pod {
 		*o = t.pod
 		p.version, p.meta, p.full = o, &o.ObjectMeta, o
 	}
-	p.meta.Name = t.pod.GenerateName + m.suffix()
-	p.meta.UID = uid(m.random)
+	p.meta.Name = t.pod.GenerateName + nameSuffix(birth)
+	p.meta.UID = m.uid(birth)
 	p.meta.CreationTimestamp = *m.now
-	if m.spec.Objects.ManagedFields {
+	p.meta.ResourceVersion = m.resourceVersion()
+	p.ip = address(11, int(birth)+1)
+	if m.spec.ManagedFields {
 		p.meta.ManagedFields = []metav1.ManagedFieldsEntry{{
 			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
 			Time: m.now, FieldsType: "FieldsV1", FieldsV1: t.created,
 		}}
 	}
-	m.stamp(p)
 	return p
-}
-
-// suffix returns the random-looking end of a pod's name, unique in the stream.
-func (m *maker) suffix() string {
-	const prime = 6_700_417 // not a multiple of 3, so that n -> n*prime is one to one modulo 27^digits
-	n, digits, size := m.born, 5, 27*27*27*27*27
-	for n >= size {
-		n, digits, size = n-size, digits+1, size*27
-	}
-	m.born++
-	return suffix(n*prime%size, digits)
-}
-
-func (m *maker) stamp(p *pod) {
-	m.version++
-	p.meta.ResourceVersion = strconv.FormatUint(m.version, 10)
 }
 
 // renew replaces the pod's version by a copy that may be written to, with the
 // next resource version.
-func (m *maker) renew(p *pod) {
+func (m *podMaker) renew(p *pod) {
 	if p.full == nil {
 		o := new(metav1.PartialObjectMetadata)
 		*o = metav1.PartialObjectMetadata{TypeMeta: p.template.pod.TypeMeta, ObjectMeta: *p.meta}
@@ -131,20 +152,22 @@ func (m *maker) renew(p *pod) {
 		*o = *p.full
 		p.version, p.meta, p.full = o, &o.ObjectMeta, o
 	}
-	m.stamp(p)
+	p.meta.ResourceVersion = m.resourceVersion()
 }
 
-// enter writes to the pod's version what changes as it enters the stage. What
-// hangs off the version by pointer is replaced and not written to: older
-// versions share it.
-func (m *maker) enter(p *pod, s stage) {
+// enter writes to the pod's version what changes as it enters the stage, and
+// the stages before running that it has left out. What hangs off the version
+// by pointer is replaced and not written to: older versions share it.
+func (m *podMaker) enter(p *pod, node uint32, s stage) {
+	if s == running {
+		for between := p.stage + 1; between < running; between++ {
+			m.enter(p, node, between)
+		}
+	}
 	p.stage = s
 	switch s {
-	case running:
-		m.started++
-		p.ip = address(11, m.started)
 	case scheduled:
-		p.meta.Labels = p.template.zones[m.nodes[p.node].zone]
+		p.meta.Labels = p.template.zones[m.nodes[node].zone]
 	case terminating:
 		m.terminate(p)
 	case deleted:
@@ -153,9 +176,9 @@ func (m *maker) enter(p *pod, s stage) {
 		}
 	}
 	if p.full != nil {
-		m.enterStatus(p, s)
+		m.enterStatus(p, node, s)
 	}
-	if m.spec.Objects.ManagedFields && s >= creating && s <= finished && s != terminating {
+	if m.spec.ManagedFields && s >= creating && s <= finished && s != terminating {
 		m.manageStatus(p)
 	}
 	if s == restarted {
@@ -163,20 +186,20 @@ func (m *maker) enter(p *pod, s stage) {
 	}
 }
 
-func (m *maker) terminate(p *pod) {
+func (m *podMaker) terminate(p *pod) {
 	p.meta.Generation = 2
 	p.meta.DeletionTimestamp = &metav1.Time{Time: m.now.Add(30 * time.Second)}
 	p.meta.DeletionGracePeriodSeconds = p.template.pod.Spec.TerminationGracePeriodSeconds
 }
 
-func (m *maker) enterStatus(p *pod, s stage) {
+func (m *podMaker) enterStatus(p *pod, node uint32, s stage) {
 	status := &p.full.Status
 	switch s {
 	case scheduled:
-		p.full.Spec.NodeName = m.nodes[p.node].name
+		p.full.Spec.NodeName = m.nodes[node].name
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: *m.now}}
 	case creating:
-		status.HostIP = m.nodes[p.node].ip
+		status.HostIP = m.nodes[node].ip
 		status.StartTime = m.now
 		m.setReady(status, corev1.ConditionFalse)
 		m.setContainer(p, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}, 0)
@@ -199,7 +222,7 @@ func (m *maker) enterStatus(p *pod, s stage) {
 	}
 }
 
-func (m *maker) setReady(status *corev1.PodStatus, ready corev1.ConditionStatus) {
+func (m *podMaker) setReady(status *corev1.PodStatus, ready corev1.ConditionStatus) {
 	scheduled := status.Conditions[len(status.Conditions)-1]
 	status.Conditions = []corev1.PodCondition{
 		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: *status.StartTime},
@@ -209,7 +232,7 @@ func (m *maker) setReady(status *corev1.PodStatus, ready corev1.ConditionStatus)
 	}
 }
 
-func (m *maker) setContainer(p *pod, state corev1.ContainerState, restarts int32) {
+func (m *podMaker) setContainer(p *pod, state corev1.ContainerState, restarts int32) {
 	up := state.Running != nil
 	started := &notStarted
 	if up {
@@ -226,7 +249,7 @@ var hasStarted, notStarted = true, false
 var statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(statusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},`, "", 1))
 
 // manageStatus notes in managedFields that the kubelet has written the status.
-func (m *maker) manageStatus(p *pod) {
+func (m *podMaker) manageStatus(p *pod) {
 	fields := statusFieldsNoIP
 	if len(p.meta.ManagedFields) > 1 {
 		fields = p.meta.ManagedFields[1].FieldsV1

@@ -1,9 +1,18 @@
 package loadgen
 
-// A group is the pods that are replaced together: those of a deployment that
-// rolls, or of a node that fails.
+import "time"
+
+// A replacer replaces the pods of one group after the other: those of a
+// deployment that rolls, or of a node that fails.
+type replacer struct {
+	*population
+	groups []group
+	jobs   []*job
+	byNode bool
+}
+
 type group struct {
-	pods []*pod
+	pods []uint32
 	busy bool
 }
 
@@ -11,16 +20,15 @@ type group struct {
 // through the script on its own; which one moves next is drawn, so their
 // events interleave as those of a real cluster do.
 type job struct {
-	group     int
-	script    []step
-	successor *template // nil: the pod's own
-	waiting   []*pod
-	active    []*replacement
-	window    int // how many are replaced at the same time
+	group   int
+	script  []step
+	waiting []uint32
+	active  []replacement
+	window  int // how many are replaced at the same time
 }
 
 type replacement struct {
-	old, new *pod
+	old, new uint32
 	done     int // steps of the script
 }
 
@@ -44,94 +52,104 @@ var nodeFailureScript = []step{
 	{false, finished}, {false, deleted},
 }
 
-// settle puts a pod that is not being replaced into its group.
-func (g *generator) settle(p *pod) {
-	if g.spec.Events.Pattern == patternNodeFailure {
-		p.group = p.node
+func newReplacer(p *population) *replacer {
+	r := &replacer{population: p, byNode: p.spec.Events.Pattern == patternNodeFailure}
+	r.groups = make([]group, len(p.revision))
+	if r.byNode {
+		r.groups = make([]group, len(p.nodes))
 	}
-	at := &g.groups[p.group]
-	at.pods = append(at.pods, p)
+	for key := range p.entities {
+		r.settle(uint32(key))
+	}
+	return r
 }
 
-// replace makes the next event of one of the jobs under way.
-func (g *generator) replace() *pod {
-	for len(g.jobs) < g.spec.Events.Parallel && g.startJob() {
+// settle puts a pod that is not being replaced into its group.
+func (r *replacer) settle(key uint32) {
+	at := r.entities[key].group
+	if r.byNode {
+		at = r.entities[key].node
 	}
-	i := g.random.below(len(g.jobs))
-	j := g.jobs[i]
-	p := g.work(j)
+	r.groups[at].pods = append(r.groups[at].pods, key)
+}
+
+// change makes the next step of one of the jobs under way.
+func (r *replacer) change(at time.Duration) change {
+	for len(r.jobs) < r.spec.Events.Parallel && r.startJob(at) {
+	}
+	i := r.random.below(len(r.jobs))
+	j := r.jobs[i]
+	c := r.work(j)
 	if len(j.waiting)+len(j.active) == 0 {
-		g.endJob(i)
+		r.endJob(i)
 	}
-	return p
+	return c
 }
 
 // startJob begins to replace the group that the skew draws, or the next one
 // after it that has pods and is not being replaced. It is false if there is none.
-func (g *generator) startJob() bool {
-	first := g.picker.pick(g.random, len(g.groups))
-	for i := range g.groups {
-		id := (first + i) % len(g.groups)
-		chosen := &g.groups[id]
+func (r *replacer) startJob(at time.Duration) bool {
+	first := r.picker.pick(r.random, len(r.groups), at)
+	for i := range r.groups {
+		id := (first + i) % len(r.groups)
+		chosen := &r.groups[id]
 		if chosen.busy || len(chosen.pods) == 0 {
 			continue
 		}
 		j := &job{group: id, waiting: chosen.pods}
 		chosen.busy, chosen.pods = true, nil
-		if g.spec.Events.Pattern == patternNodeFailure {
-			g.nodes[id].failed = true
+		if r.byNode {
+			r.nodes[id].failed = true
 			j.script, j.window = nodeFailureScript, len(j.waiting)
 		} else {
-			g.roll(id)
-			j.script, j.successor = rolloutScript, g.deployments[id].template
+			r.revision[id]++
+			j.script = rolloutScript
 			j.window = (len(j.waiting) + 3) / 4 // maxSurge's default, 25 % rounded up
 		}
-		g.jobs = append(g.jobs, j)
+		r.jobs = append(r.jobs, j)
 		return true
 	}
 	return false
 }
 
-func (g *generator) endJob(i int) {
-	id, last := g.jobs[i].group, len(g.jobs)-1
-	g.groups[id].busy = false
-	if g.spec.Events.Pattern == patternNodeFailure {
-		g.nodes[id].failed = false
+func (r *replacer) endJob(i int) {
+	id, last := r.jobs[i].group, len(r.jobs)-1
+	r.groups[id].busy = false
+	if r.byNode {
+		r.nodes[id].failed = false
 	}
-	g.jobs[i] = g.jobs[last]
-	g.jobs[last] = nil
-	g.jobs = g.jobs[:last]
+	r.jobs[i] = r.jobs[last]
+	r.jobs[last] = nil
+	r.jobs = r.jobs[:last]
 }
 
 // work makes one step of the job.
-func (g *generator) work(j *job) *pod {
+func (r *replacer) work(j *job) change {
 	i := len(j.active)
 	if last := len(j.waiting) - 1; last >= 0 && i < j.window {
-		j.active = append(j.active, &replacement{old: j.waiting[last]})
+		j.active = append(j.active, replacement{old: j.waiting[last]})
 		j.waiting = j.waiting[:last]
 	} else {
-		i = g.random.below(len(j.active))
+		i = r.random.below(len(j.active))
 	}
-	r := j.active[i]
-	s := j.script[r.done]
-	r.done++
-	if r.done == len(j.script) {
-		g.settle(r.new)
+	it := &j.active[i]
+	s := j.script[it.done]
+	it.done++
+	if it.done == len(j.script) { // its last step is about the old pod
+		old := it.old
+		r.settle(it.new)
 		last := len(j.active) - 1
 		j.active[i] = j.active[last]
-		j.active[last] = nil
 		j.active = j.active[:last]
+		return r.advance(old, s.stage)
 	}
 	switch {
 	case !s.successor:
-		return g.advance(r.old, s.stage)
+		return r.advance(it.old, s.stage)
 	case s.stage == pending:
-		t := j.successor
-		if t == nil {
-			t = r.old.template
-		}
-		r.new = g.create(t, r.old.group)
-		return r.new
+		c := r.create(int(r.entities[it.old].group))
+		it.new = c.key
+		return c
 	}
-	return g.advance(r.new, s.stage)
+	return r.advance(it.new, s.stage)
 }

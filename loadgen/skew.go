@@ -2,54 +2,106 @@ package loadgen
 
 import (
 	"math"
-	"math/bits"
-	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
-// A random draws from PCG, whose sequence Go fixes. What turns its 64 bits
-// into numbers is here, because the library may change its own way.
-type random struct{ source *rand.PCG }
+const (
+	skewUniform      = "uniform"
+	skewZipf         = "zipf"
+	skewLognormal    = "lognormal"
+	skewHotset       = "hotset"
+	skewMovingHotset = "movinghotset"
+)
 
-func newRandom(seed uint64) random { return random{rand.NewPCG(seed, 0x9e3779b97f4a7c15)} }
-
-// below returns a number in [0, n). Its bias, n/2^64, can't be seen.
-func (r random) below(n int) int {
-	high, _ := bits.Mul64(r.source.Uint64(), uint64(n))
-	return int(high)
+func (s *Skew) complete(path string) error {
+	if err := oneOf(path+"kind", &s.Kind, skewUniform, skewZipf, skewLognormal, skewHotset, skewMovingHotset); err != nil {
+		return err
+	}
+	fields := []struct {
+		name  string
+		value float64
+		max   float64
+		kinds []string
+	}{
+		{"s", s.S, 10, []string{skewZipf}},
+		{"sigma", s.Sigma, 10, []string{skewLognormal}},
+		{"fraction", s.Fraction, 1, []string{skewHotset, skewMovingHotset}},
+		{"share", s.Share, 1, []string{skewHotset, skewMovingHotset}},
+		{"every", s.Every.Seconds(), maxDuration.Seconds(), []string{skewMovingHotset}},
+	}
+	for _, f := range fields {
+		wanted := slices.Contains(f.kinds, s.Kind)
+		switch {
+		case !wanted && f.value != 0:
+			return fault(path+f.name, "found %v with kind %s, expected it with kind %s only", f.value, s.Kind, choice(f.kinds))
+		case wanted && !(f.value > 0 && f.value <= f.max):
+			return fault(path+f.name, "%s, expected a number above 0 and up to %v", found(f.value), f.max)
+		}
+	}
+	return nil
 }
 
-// float returns a number in [0, 1).
-func (r random) float() float64 { return float64(r.source.Uint64()>>11) / (1 << 53) }
-
-// A picker draws the rank, in [0, n), of the object that the next event is about.
+// A picker draws the rank, in [0, n), of the object that the event at that
+// time is about.
 type picker interface {
-	pick(r random, n int) int
+	pick(r random, n int, at time.Duration) int
 }
 
 func newPicker(s Skew) picker {
 	switch s.Kind {
 	case skewZipf:
 		return &zipf{s: s.S}
+	case skewLognormal:
+		return lognormal{s.Sigma}
 	case skewHotset:
-		return hotset{s.Fraction, s.Share}
+		return hotset{s.Fraction, s.Share, 0}
+	case skewMovingHotset:
+		return hotset{s.Fraction, s.Share, s.Every}
 	}
 	return uniform{}
 }
 
 type uniform struct{}
 
-func (uniform) pick(r random, n int) int { return r.below(n) }
+func (uniform) pick(r random, n int, _ time.Duration) int { return r.below(n) }
 
 // hotset draws a share of the time from the first fraction of the ranks, and
-// otherwise from the rest.
-type hotset struct{ fraction, share float64 }
+// otherwise from the rest. Where it moves, the next ranks take over.
+type hotset struct {
+	fraction, share float64
+	every           time.Duration
+}
 
-func (h hotset) pick(r random, n int) int {
+func (h hotset) pick(r random, n int, at time.Duration) int {
 	hot := min(n, max(1, int(h.fraction*float64(n))))
-	if hot == n || r.float() < h.share {
-		return r.below(hot)
+	first := 0
+	if h.every > 0 {
+		first = int(uint64(at/h.every) % uint64(n) * uint64(hot) % uint64(n))
 	}
-	return hot + r.below(n-hot)
+	rank := 0
+	if hot == n || r.float() < h.share {
+		rank = r.below(hot)
+	} else {
+		rank = hot + r.below(n-hot)
+	}
+	if rank += first; rank >= n {
+		rank -= n
+	}
+	return rank
+}
+
+// lognormal draws as if each object had a rate of its own, log-normal over the
+// objects, the highest first. The rates of the objects that events are about
+// are log-normal too, with a logarithm larger by sigma², so that a draw needs no
+// table.
+type lognormal struct{ sigma float64 }
+
+func (l lognormal) pick(r random, n int, _ time.Duration) int {
+	above := math.Erfc((randvar.Normal(r.Rand)+l.sigma)/math.Sqrt2) / 2 // share of the objects with a higher rate
+	return min(n-1, int(above*float64(n)))
 }
 
 // zipf draws rank k-1 in proportion to 1/k^s, for any s > 0, in O(1) and
@@ -65,7 +117,7 @@ type zipf struct {
 	first, last, accept float64
 }
 
-func (z *zipf) pick(r random, n int) int {
+func (z *zipf) pick(r random, n int, _ time.Duration) int {
 	if n != z.n {
 		z.n = n
 		z.first = z.integral(1.5) - 1

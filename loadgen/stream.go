@@ -26,9 +26,10 @@ type Object interface {
 // Objects are read-only, as those of an informer's cache are: versions of a
 // generated object share what did not change between them.
 type Event struct {
-	At     time.Duration
-	Type   watch.EventType
-	Object Object
+	At       time.Duration
+	Type     watch.EventType
+	Resource int // index in Spec.Resources; recordings have 0 only
+	Object   Object
 }
 
 // A Stream yields watch events in order. Next returns io.EOF after the last

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -17,9 +16,9 @@ import (
 // are modelled on those that a kube-apiserver v1.36 sends: 6.5 KB serialized,
 // 41 % of it managedFields.
 type template struct {
+	revision   uint32
 	replicaSet string
 	image      string
-	namespace  string
 	zones      [zones]map[string]string // labels once a pod is bound to a node of that zone
 	pod        corev1.Pod               // as created, without what is a pod's own
 	created    *metav1.FieldsV1         // managedFields of the replica set controller
@@ -27,23 +26,21 @@ type template struct {
 
 const zones = 3
 
-// suffixAlphabet is what the API server builds generated names from: no vowels
-// and nothing that looks like one.
-const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
-
 var components = []string{"api", "worker", "web", "cache", "search", "gateway", "scheduler", "indexer"}
 
-// newTemplate makes the given revision of deployment d.
-func newTemplate(r random, d, revision, namespaces int, created time.Time, managedFields bool) *template {
-	namespace := "team-" + strconv.Itoa(d%namespaces)
-	app := components[d%len(components)] + "-" + strconv.Itoa(d)
-	hash := suffix(r.below(1<<40), 10)
-	t := &template{replicaSet: app + "-" + hash, namespace: namespace}
-	t.image = fmt.Sprintf("registry.example.com/%s/%s:1.%d.0", namespace, app, revision)
+// newTemplate makes the given revision of a deployment.
+func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *template {
+	random := newRandom(m.seed, m.hash(uint64(group)<<32|uint64(revision)))
+	namespace := m.namespace(group % m.spec.Namespaces)
+	app := components[group%len(components)] + "-" + strconv.Itoa(group)
+	version := fmt.Sprintf("1.%d.0", revision+1)
+	hash := suffix(random.below(1<<40), 10)
+	t := &template{revision: revision, replicaSet: app + "-" + hash}
+	t.image = fmt.Sprintf("registry.example.com/%s/%s:%s", namespace, app, version)
 	labels := map[string]string{
 		"app.kubernetes.io/name":    app,
 		"app.kubernetes.io/part-of": namespace,
-		"app.kubernetes.io/version": fmt.Sprintf("1.%d.0", revision),
+		"app.kubernetes.io/version": version,
 		"pod-template-hash":         hash,
 	}
 	for zone := range t.zones {
@@ -54,7 +51,7 @@ func newTemplate(r random, d, revision, namespaces int, created time.Time, manag
 		bound["topology.kubernetes.io/zone"] = "region-1" + string(rune('a'+zone))
 		t.zones[zone] = bound
 	}
-	owner := uid(r)
+	owner := newUID(random.Uint64(), random.Uint64())
 	t.pod = corev1.Pod{
 		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -72,10 +69,10 @@ func newTemplate(r random, d, revision, namespaces int, created time.Time, manag
 				Controller: new(true), BlockOwnerDeletion: new(true),
 			}},
 		},
-		Spec:   podSpec(namespace, app, t.image, suffix(r.below(1<<40), 5)),
+		Spec:   podSpec(namespace, app, t.image, suffix(random.below(1<<40), 5)),
 		Status: corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBurstable},
 	}
-	if managedFields {
+	if m.spec.ManagedFields {
 		t.created = metav1.NewFieldsV1(strings.Replace(createdFields, "OWNER", string(owner), 1))
 	}
 	return t
@@ -159,38 +156,6 @@ func quantity(s string) resource.Quantity {
 	q := resource.MustParse(s)
 	_ = q.String()
 	return q
-}
-
-// suffix writes the low digits of n in the alphabet of generated names.
-func suffix(n, digits int) string {
-	b := make([]byte, digits)
-	for i := range b {
-		b[i] = suffixAlphabet[n%len(suffixAlphabet)]
-		n /= len(suffixAlphabet)
-	}
-	return string(b)
-}
-
-// uid returns a random (version 4) UUID.
-func uid(r random) types.UID {
-	const hex = "0123456789abcdef"
-	high, low := r.source.Uint64(), r.source.Uint64()
-	high = high&^0xf000 | 0x4000
-	low = low&^(0xc<<60) | 0x8<<60
-	var b [36]byte
-	for i := len(b) - 1; i >= 0; i-- {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			b[i] = '-'
-		case i > 18:
-			b[i] = hex[low&15]
-			low >>= 4
-		default:
-			b[i] = hex[high&15]
-			high >>= 4
-		}
-	}
-	return types.UID(b[:])
 }
 
 // Who owns which field, as the replica set controller and the kubelet leave it.

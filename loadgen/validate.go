@@ -2,161 +2,140 @@ package loadgen
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
-// The values of the spec's enumerated fields; the first is the default.
+// The bounds of what a spec may ask for.
 const (
-	kindPod      = "pod"
-	kindMetadata = "metadata"
-
-	skewUniform = "uniform"
-	skewZipf    = "zipf"
-	skewHotset  = "hotset"
-
-	patternMix         = "mix"
-	patternRollout     = "rollout"
-	patternNodeFailure = "node-failure"
+	maxObjects  = 10_000_000
+	maxEvents   = 2_000_000_000
+	maxRate     = 1_000_000_000
+	maxDuration = 10_000 * time.Hour
+	maxSize     = 1_536 << 10 // bytes: the API server refuses larger objects
+	maxSources  = 100         // resources, or kinds of readers
 )
 
-const (
-	maxObjects = 10_000_000
-	maxEvents  = 2_000_000_000
-	maxRate    = 1_000_000_000
-)
+// Complete returns a copy of the spec whose defaults are filled in, or an
+// error that names the first field that is out of range.
+func (s *Spec) Complete() (*Spec, error) {
+	c := *s
+	c.Resources = slices.Clone(s.Resources)
+	c.Readers = slices.Clone(s.Readers)
+	return &c, c.complete()
+}
 
-// validate fills in the defaults and reports the first field that is out of range.
-func (s *Spec) validate() error {
-	for _, check := range []func(*Spec) error{checkObjects, checkSkew, checkPattern, checkLength} {
-		if err := check(s); err != nil {
+func (s *Spec) complete() error {
+	if n := len(s.Resources); n < 1 || n > maxSources {
+		return fault("resources", "%s, expected 1 to %d resources", found(n), maxSources)
+	}
+	if err := atMost("duration", s.Duration); err != nil {
+		return err
+	}
+	active := false
+	for i := range s.Resources {
+		if err := s.completeResource(i); err != nil {
+			return err
+		}
+		active = active || s.Resources[i].Events.Pattern != patternNone
+	}
+	if !active {
+		return fault("resources", "no events, expected at least one resource with events")
+	}
+	if err := s.completeFaults(); err != nil {
+		return err
+	}
+	if n := len(s.Readers); n > maxSources {
+		return fault("readers", "found %d, expected at most %d", n, maxSources)
+	}
+	for i := range s.Readers {
+		r, path := &s.Readers[i], fmt.Sprintf("readers[%d].", i)
+		if err := first(
+			oneOf(path+"kind", &r.Kind, "list", "by-index", "get"),
+			within(path+"goroutines", &r.Goroutines, 1, 10_000),
+			between(path+"rate", r.Rate, 0, maxRate),
+		); err != nil {
+			return err
+		}
+	}
+	return s.completeReconcile()
+}
+
+func (s *Spec) completeFaults() error {
+	f := &s.Faults
+	if f.Gone < 0 {
+		return fault("faults.gone", "found %d, expected a number of events, or 0 for never", f.Gone)
+	}
+	withDefault(&f.Bookmarks, time.Minute)
+	return first(
+		atMost("faults.disconnect", f.Disconnect),
+		atMost("faults.slowList", f.SlowList),
+		between("faults.duplicate", f.Duplicate, 0, 1),
+		between("faults.stale", f.Stale, 0, 1),
+		atMost("faults.bookmarks", f.Bookmarks),
+		between("faults.throttle", f.Throttle, 0, maxRate),
+	)
+}
+
+func (s *Spec) completeReconcile() error {
+	r := &s.Reconcile
+	l := &r.Limiter
+	withDefault(&l.BaseDelay, 5*time.Millisecond)
+	withDefault(&l.MaxDelay, 1000*time.Second)
+	withDefault(&l.Rate, 10)
+	switch {
+	case r.Retries < 0:
+		return fault("reconcile.retries", "found %d, expected a number of failures, or 0 for no limit", r.Retries)
+	case r.RequeueShare > 0 && r.RequeueAfter.IsZero():
+		return fault("reconcile.requeueAfter", "missing, expected a duration such as 30s beside requeueShare")
+	case r.Burst != 0 && r.QPS == 0:
+		return fault("reconcile.burst", "found %d without qps, expected both or none", r.Burst)
+	}
+	if r.QPS > 0 && r.Burst == 0 {
+		r.Burst = int(math.Ceil(min(r.QPS, maxRate)))
+	}
+	err := first(
+		within("reconcile.workers", &r.Workers, 5, 100_000),
+		bounded("reconcile.service", r.Service, maxDuration.Seconds()),
+		bounded("reconcile.calls", r.Calls, 10_000),
+		bounded("reconcile.callLatency", r.CallLatency, maxDuration.Seconds()),
+		between("reconcile.qps", r.QPS, 0, maxRate),
+		between("reconcile.failure", r.Failure, 0, 1),
+		between("reconcile.requeueShare", r.RequeueShare, 0, 1),
+		bounded("reconcile.requeueAfter", r.RequeueAfter, maxDuration.Seconds()),
+		atMost("reconcile.limiter.baseDelay", l.BaseDelay),
+		atMost("reconcile.limiter.maxDelay", l.MaxDelay),
+		between("reconcile.limiter.rate", l.Rate, 0, maxRate),
+		within("reconcile.limiter.burst", &l.Burst, 100, maxRate),
+		atMost("reconcile.resync", r.Resync),
+		within("reconcile.batch", &r.Batch, 1000, 1_000_000),
+	)
+	if err == nil && r.QPS > 0 {
+		err = within("reconcile.burst", &r.Burst, 1, maxRate)
+	}
+	if err == nil && l.MaxDelay < l.BaseDelay {
+		err = fault("reconcile.limiter.maxDelay", "found %v, expected at least baseDelay, %v", l.MaxDelay, l.BaseDelay)
+	}
+	return err
+}
+
+// first returns the first error, so that the order of the checks is that of the fields.
+func first(checks ...error) error {
+	for _, err := range checks {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkObjects(s *Spec) error {
-	o := &s.Objects
-	if err := oneOf("objects.kind", &o.Kind, kindPod, kindMetadata); err != nil {
-		return err
-	}
-	if err := within("objects.count", &o.Count, 0, maxObjects); err != nil {
-		return err
-	}
-	if err := within("objects.namespaces", &o.Namespaces, 1, 1_000_000); err != nil {
-		return err
-	}
-	if err := within("objects.replicas", &o.Replicas, 20, maxObjects); err != nil {
-		return err
-	}
-	return within("objects.nodes", &o.Nodes, (o.Count+29)/30, 1_000_000)
-}
-
-func checkSkew(s *Spec) error {
-	k := &s.Objects.Skew
-	if err := oneOf("objects.skew.kind", &k.Kind, skewUniform, skewZipf, skewHotset); err != nil {
-		return err
-	}
-	fields := []struct {
-		path  string
-		value float64
-		kind  string
-		max   float64
-	}{
-		{"objects.skew.s", k.S, skewZipf, 10},
-		{"objects.skew.fraction", k.Fraction, skewHotset, 1},
-		{"objects.skew.share", k.Share, skewHotset, 1},
-	}
-	for _, f := range fields {
-		switch {
-		case f.kind != k.Kind && f.value != 0:
-			return fault(f.path, "found %v with kind %s, expected it with kind %s only", f.value, k.Kind, f.kind)
-		case f.kind == k.Kind && !(f.value > 0 && f.value <= f.max):
-			return fault(f.path, "%s, expected a number above 0 and up to %v", found(f.value), f.max)
-		}
-	}
-	return nil
-}
-
-func checkPattern(s *Spec) error {
-	e := &s.Events
-	if err := oneOf("events.pattern", &e.Pattern, patternMix, patternRollout, patternNodeFailure); err != nil {
-		return err
-	}
-	weights := []float64{e.Mix.Add, e.Mix.Update, e.Mix.Delete}
-	if e.Pattern == patternMix {
-		for i, name := range []string{"add", "update", "delete"} {
-			if !(weights[i] >= 0 && weights[i] <= 1e9) {
-				return fault("events.mix."+name, "found %v, expected a weight from 0 to 1e9", weights[i])
-			}
-		}
-		if e.Mix == (Mix{}) {
-			return fault("events.mix", "no weights, expected at least one of add, update and delete above 0")
-		}
-		if e.Mix.Add == 0 && e.Mix.Delete > 0 {
-			return fault("events.mix.add", "found 0 with deletes, expected a weight above 0 or the objects run out")
-		}
-		if e.Parallel != 0 {
-			return fault("events.parallel", "found %d with pattern mix, expected it with rollout or node-failure only", e.Parallel)
-		}
-		return nil
-	}
-	if e.Mix != (Mix{}) {
-		return fault("events.mix", "found weights with pattern %s, expected them with pattern mix only", e.Pattern)
-	}
-	most := deployments(s)
-	if e.Pattern == patternNodeFailure {
-		// Half of the nodes must stay up to take the pods of the others.
-		most = s.Objects.Nodes / 2
-		if most == 0 {
-			return fault("objects.nodes", "found %d with pattern node-failure, expected at least 2", s.Objects.Nodes)
-		}
-	}
-	return within("events.parallel", &e.Parallel, 1, most)
-}
-
-func checkLength(s *Spec) error {
-	e := &s.Events
-	if !(e.Rate >= 0 && e.Rate <= maxRate) {
-		return fault("events.rate", "found %v, expected events a second from 0 (as fast as possible) to %d", float64(e.Rate), maxRate)
-	}
-	switch {
-	case e.Count == 0 && e.Duration == 0:
-		return fault("events", "no length, expected count or duration above 0")
-	case e.Count != 0 && e.Duration != 0:
-		return fault("events.duration", "given beside count, expected one of them")
-	case e.Duration != 0 && e.Rate == 0:
-		return fault("events.duration", "given without a rate, expected events.rate, or events.count in its place")
-	case e.Duration < 0:
-		return fault("events.duration", "found %v, expected more than 0", e.Duration)
-	case e.Count == 0 && float64(e.Rate)*e.Duration.Seconds() > maxEvents:
-		return fault("events.duration", "found %v at %v events/s, expected at most %d events", e.Duration, float64(e.Rate), maxEvents)
-	case e.Count != 0:
-		return within("events.count", &e.Count, 0, maxEvents)
-	}
-	return nil
-}
-
-// length is the number of events after the initial population.
-func (e Events) length() int {
-	if e.Count > 0 {
-		return e.Count
-	}
-	n := int(float64(e.Rate) * float64(e.Duration) / float64(time.Second))
-	return max(1, n)
-}
-
-func deployments(s *Spec) int {
-	return (s.Objects.Count + s.Objects.Replicas - 1) / s.Objects.Replicas
-}
-
 // oneOf checks an enumerated field, whose default is the first of the values.
 func oneOf(path string, value *string, values ...string) error {
-	if *value == "" {
-		*value = values[0]
-	}
+	withDefault(value, values[0])
 	if !slices.Contains(values, *value) {
 		return fault(path, "unknown value %s, expected %s", strconv.Quote(*value), choice(values))
 	}
@@ -166,13 +145,39 @@ func oneOf(path string, value *string, values ...string) error {
 // within checks a whole number from 1 to most; a default of 0 means that the
 // field is required.
 func within(path string, value *int, byDefault, most int) error {
-	if *value == 0 {
-		*value = byDefault
-	}
+	withDefault(value, byDefault)
 	if *value < 1 || *value > most {
 		return fault(path, "%s, expected a whole number from 1 to %d", found(*value), most)
 	}
 	return nil
+}
+
+func between(path string, value, least, most float64) error {
+	if !(value >= least && value <= most) {
+		return fault(path, "found %v, expected a number from %v to %v", value, least, most)
+	}
+	return nil
+}
+
+func atMost(path string, value time.Duration) error {
+	if value < 0 || value > maxDuration {
+		return fault(path, "found %v, expected a duration from 0 to %v", value, maxDuration)
+	}
+	return nil
+}
+
+// bounded checks a distribution by its mean: single values may be larger.
+func bounded(path string, d randvar.Dist, most float64) error {
+	if d.Mean() > most {
+		return fault(path, "found %v with a mean of %v, expected at most %v", d, d.Mean(), most)
+	}
+	return nil
+}
+
+func withDefault[T comparable](value *T, byDefault T) {
+	if *value == *new(T) {
+		*value = byDefault
+	}
 }
 
 func found[N int | float64](value N) string {
