@@ -1,0 +1,326 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/informerbench/informerbench/impl/ratelimit"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// engine is the state of one simulation. Whatever happens next, happens at the
+// earliest of: the next step of a worker, the next delayed item of a queue, the
+// next delivery of the feed, the next resync; of equal times in this order.
+type engine struct {
+	config    *Config
+	reconcile *loadgen.Reconcile
+	clock     *virtualClock
+	feed      *feed
+	ledger    *ledger
+	stations  []*station
+	stationOf []*station // by resource
+	api       workqueue.TypedRateLimiter[struct{}]
+	resyncAt  time.Duration
+
+	jobs  []job    // by slot
+	free  []uint32 // slots
+	steps stepHeap // of the jobs
+
+	service, calls, latency, failures, requeues *rand.Rand
+
+	tally
+}
+
+// A station is a work queue with its workers.
+type station struct {
+	name    string
+	queue   workQueue
+	probe   *probe
+	workers int
+	busy    int
+
+	busyArea, depthArea float64 // integrals over time, in nanoseconds
+}
+
+// A job is a worker's present item.
+type job struct {
+	station  *station
+	key      key
+	priority int
+	calls    int           // still to make
+	own      time.Duration // work and API latency without waiting for tokens
+}
+
+// never is after everything.
+const never = time.Duration(math.MaxInt64)
+
+func newEngine(c *Config, arrivals Arrivals) *engine {
+	e := &engine{
+		config:    c,
+		reconcile: &c.Spec.Reconcile,
+		clock:     &virtualClock{},
+		ledger:    newLedger(len(c.Spec.Resources)),
+		resyncAt:  never,
+		tally:     newTally(),
+	}
+	streams := []**rand.Rand{&e.service, &e.calls, &e.latency, &e.failures, &e.requeues}
+	for i, s := range streams {
+		*s = rand.New(rand.NewPCG(c.Seed, uint64(i)+1))
+	}
+	if r := e.reconcile; r.QPS > 0 {
+		// client-go keeps the limit in single precision.
+		e.api = ratelimit.NewBucket[struct{}](rate.Limit(float32(r.QPS)), r.Burst, ratelimit.WithClock(e.clock))
+	}
+	if e.reconcile.Resync > 0 {
+		e.resyncAt = e.reconcile.Resync
+	}
+	for _, q := range c.Queues {
+		p := newProbe()
+		e.stations = append(e.stations, &station{
+			name: q.Name, workers: q.Workers, probe: p,
+			queue: newWorkQueue(e.clock, e.reconcile.Limiter, c.Priority, p),
+		})
+	}
+	for _, q := range c.queueOf() {
+		e.stationOf = append(e.stationOf, e.stations[q])
+	}
+	for i, r := range c.Spec.Resources {
+		for n := range r.Count {
+			e.ledger.at(keyOf(i, uint32(n))).alive = true
+		}
+	}
+	e.feed = newFeed(c, arrivals, rand.New(rand.NewPCG(c.Seed, 1<<32)), &e.tally.storeWait)
+	return e
+}
+
+// run simulates to the end.
+func (e *engine) run(ctx context.Context) error {
+	if e.config.Cold {
+		e.list()
+	}
+	if e.config.Warmup == 0 {
+		e.begin(e.stations, 0)
+	}
+	for ; ; e.events++ {
+		if e.events&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.events >= e.config.MaxEvents {
+			return e.endless()
+		}
+		at, happen := e.upcoming()
+		if e.config.Until > 0 && at > e.config.Until {
+			e.pass(e.config.Until)
+			break
+		}
+		if at == never {
+			break
+		}
+		e.pass(at)
+		happen(e)
+		e.employ()
+	}
+	if !e.counting {
+		return fmt.Errorf("warmup: found %v, but the simulation ended at %v", e.config.Warmup, e.clock.now)
+	}
+	return nil
+}
+
+// upcoming is what happens next.
+func (e *engine) upcoming() (at time.Duration, happen func(*engine)) {
+	at = never
+	if due := e.steps.first(); due < at {
+		at, happen = due, (*engine).step
+	}
+	for _, s := range e.stations {
+		if due, ok := s.queue.Next(); ok && due < at {
+			at, happen = due, (*engine).promote
+		}
+	}
+	if due, ok := e.feed.peek(); ok && due < at {
+		at, happen = due, (*engine).deliver
+	}
+	if e.resyncAt < at && !e.ended() {
+		at, happen = e.resyncAt, (*engine).resync
+	}
+	return at, happen
+}
+
+// ended tells that the arrivals are over, in a simulation without a fixed end.
+func (e *engine) ended() bool {
+	_, more := e.feed.peek()
+	return !more && e.config.Until == 0
+}
+
+// pass moves the time.
+func (e *engine) pass(to time.Duration) {
+	if !e.counting && to >= e.config.Warmup {
+		e.clock.now = e.config.Warmup
+		e.begin(e.stations, e.clock.now)
+	}
+	d := float64(to - e.clock.now)
+	for _, s := range e.stations {
+		s.busyArea += d * float64(s.busy)
+		s.depthArea += d * float64(s.probe.depth)
+	}
+	e.clock.now = to
+}
+
+func (e *engine) promote() {
+	for _, s := range e.stations {
+		if due, ok := s.queue.Next(); ok && due <= e.clock.now {
+			s.queue.Promote()
+		}
+	}
+}
+
+// deliver hands an event to the handler.
+func (e *engine) deliver() {
+	d := e.feed.pop()
+	k := keyOf(d.draw.Resource, d.draw.Key)
+	e.ledger.at(k).alive = exists(d.draw.Type)
+	if !d.repeat {
+		e.arrivals++
+		e.ledger.arrived(k, d.draw.At)
+	}
+	e.stationOf[k.resource()].queue.add(k, 0)
+	if d.relist {
+		e.list()
+	}
+	if e.ended() {
+		e.window = e.sofar(e.stations, e.clock.now)
+	}
+}
+
+// list brings every object again, as a list or a resync does.
+func (e *engine) list() {
+	listed := 0
+	for r, objects := range e.ledger.objects {
+		for n := range objects {
+			if objects[n].alive {
+				e.stationOf[r].queue.add(keyOf(r, uint32(n)), lowPriority)
+				listed++
+			}
+		}
+	}
+	e.listed += int64(listed)
+	e.feed.listed(e.clock.now, listed)
+}
+
+func (e *engine) resync() {
+	e.resyncAt += e.reconcile.Resync
+	e.list()
+}
+
+// employ gives items to idle workers.
+func (e *engine) employ() {
+	for _, s := range e.stations {
+		for s.busy < s.workers {
+			k, priority, ok := s.queue.get()
+			if !ok {
+				break
+			}
+			s.busy++
+			e.start(job{station: s, key: k, priority: priority})
+		}
+	}
+}
+
+func (e *engine) start(j job) {
+	e.ledger.begins(j.key)
+	j.own = seconds(e.reconcile.Service.Sample(e.service))
+	j.calls = e.drawCalls()
+	at := e.clock.now + j.own
+	if e.api == nil {
+		for ; j.calls > 0; j.calls-- {
+			latency := e.callLatency()
+			e.apiCalls++
+			j.own += latency
+			at += latency
+		}
+	}
+	slot := uint32(len(e.jobs))
+	if n := len(e.free); n > 0 {
+		slot, e.free = e.free[n-1], e.free[:n-1]
+		e.jobs[slot] = j
+	} else {
+		e.jobs = append(e.jobs, j)
+	}
+	e.steps.push(at, slot)
+}
+
+// drawCalls is a whole number with the mean of the distribution: 1.5 is 1 or 2.
+func (e *engine) drawCalls() int {
+	if e.reconcile.Calls.IsZero() {
+		return 0
+	}
+	return int(e.reconcile.Calls.Sample(e.calls) + randvar.Float64(e.calls))
+}
+
+func (e *engine) callLatency() time.Duration {
+	return seconds(e.reconcile.CallLatency.Sample(e.latency))
+}
+
+// step continues the job whose time has come: with its next API call, for which
+// it takes a token now, or with its end.
+func (e *engine) step() {
+	slot := e.steps.pop()
+	j := &e.jobs[slot]
+	if j.calls == 0 {
+		e.finish(j)
+		e.free = append(e.free, slot)
+		return
+	}
+	j.calls--
+	wait := e.api.When(struct{}{})
+	latency := e.callLatency()
+	e.apiCalls++
+	e.throttle.record(wait)
+	j.own += latency
+	e.steps.push(e.clock.now+wait+latency, slot)
+}
+
+func (e *engine) finish(j *job) {
+	s, r := j.station, e.reconcile
+	s.busy--
+	e.reconciles++
+	e.own += j.own
+	switch {
+	case r.Failure > 0 && randvar.Float64(e.failures) < r.Failure:
+		e.failed++
+		if r.Retries == 0 || s.queue.NumRequeues(j.key) < r.Retries {
+			s.queue.addRateLimited(j.key, j.priority)
+		} else {
+			s.queue.Forget(j.key)
+			e.givenUp++
+		}
+	default:
+		s.queue.Forget(j.key)
+		e.ledger.settled(j.key, e.settle)
+		if r.RequeueShare > 0 && randvar.Float64(e.requeues) < r.RequeueShare && !e.ended() {
+			e.requeued++
+			s.queue.addAfter(j.key, j.priority, seconds(r.RequeueAfter.Sample(e.requeues)))
+		}
+	}
+	s.queue.Done(j.key)
+}
+
+func (e *engine) settle(at time.Duration, count int64) {
+	e.settled.recordMany(e.clock.now-at, count)
+}
+
+// endless says why a simulation does not end.
+func (e *engine) endless() error {
+	queued := 0
+	for _, s := range e.stations {
+		queued += s.probe.depth
+	}
+	return fmt.Errorf("the simulation did not end within %d events: at the virtual time %v %d items are queued and %d events not settled; set a time at which it ends, or a load that does",
+		e.config.MaxEvents, e.clock.now.Round(time.Millisecond), queued, e.ledger.open)
+}

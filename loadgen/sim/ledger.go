@@ -1,0 +1,104 @@
+package sim
+
+import "time"
+
+// A ledger knows of each object whether it exists and which of its events are
+// not settled: seen by a successful reconcile. Its memory grows with the objects
+// and with the events that wait at one time, not with the length of a run.
+type ledger struct {
+	objects [][]object // by resource and number
+	nodes   []node     // events; 0 ends a list
+	unused  uint32     // list of free nodes
+	open    int64      // events that are not settled
+}
+
+// An object has two lists of events, in the order of their times: those that a
+// reconcile has seen, and those that came since the last one began.
+type object struct {
+	seen, fresh events
+	alive       bool
+}
+
+type events struct{ first, last uint32 }
+
+// A node is count events at the mean time at.
+type node struct {
+	at    time.Duration
+	count int64
+	next  uint32
+}
+
+// grain bounds a list: an event joins the last node when that is nearer than
+// the grain-th part of the time that the list spans. So a key that fails for
+// hours while its events go on does not fill the memory, and no event's time is
+// off by more than that part.
+const grain = 64
+
+func newLedger(resources int) *ledger {
+	return &ledger{objects: make([][]object, resources), nodes: make([]node, 1)}
+}
+
+// at finds or makes an object. The pointer is valid until the next call.
+func (l *ledger) at(k key) *object {
+	list := &l.objects[k.resource()]
+	for int(k.object()) >= len(*list) {
+		*list = append(*list, object{})
+	}
+	return &(*list)[k.object()]
+}
+
+// arrived adds an event of the object.
+func (l *ledger) arrived(k key, at time.Duration) {
+	o := l.at(k)
+	l.open++
+	list := &o.fresh
+	if list.first != 0 {
+		last := &l.nodes[list.last]
+		if at-last.at < (last.at-l.nodes[list.first].at)/grain {
+			last.count++
+			last.at += (at - last.at) / time.Duration(last.count)
+			return
+		}
+	}
+	n := l.unused
+	if n == 0 {
+		n = uint32(len(l.nodes))
+		l.nodes = append(l.nodes, node{})
+	} else {
+		l.unused = l.nodes[n].next
+	}
+	l.nodes[n] = node{at: at, count: 1}
+	l.append(list, events{n, n})
+}
+
+func (l *ledger) append(list *events, more events) {
+	switch {
+	case more.first == 0:
+	case list.first == 0:
+		*list = more
+	default:
+		l.nodes[list.last].next = more.first
+		list.last = more.last
+	}
+}
+
+// begins marks what there is as seen by the reconcile that begins.
+func (l *ledger) begins(k key) {
+	o := l.at(k)
+	l.append(&o.seen, o.fresh)
+	o.fresh = events{}
+}
+
+// settled takes out what the reconcile that ended saw, and tells each.
+func (l *ledger) settled(k key, tell func(at time.Duration, count int64)) {
+	o := l.at(k)
+	for n := o.seen.first; n != 0; n = l.nodes[n].next {
+		l.open -= l.nodes[n].count
+		tell(l.nodes[n].at, l.nodes[n].count)
+	}
+	if o.seen.first != 0 {
+		l.nodes[o.seen.last].next = l.unused
+		l.unused = o.seen.first
+	}
+	o.seen = events{}
+}
