@@ -43,11 +43,15 @@ type world struct {
 	begin  time.Time
 	server *election.Memory
 
-	mu         sync.Mutex
-	random     *rand.Rand // of what happens to the whole world
+	random     *rand.Rand // of the story; for the goroutine that tells it
 	candidates []*candidate
-	slowUntil  time.Time
-	stall      struct{ next, end time.Time }
+
+	mu        sync.Mutex
+	slowUntil time.Time
+	stall     struct {
+		random    *rand.Rand
+		next, end time.Time
+	}
 	terms      []*term
 	err        error
 	led        chan *term
@@ -78,6 +82,7 @@ func play(elector NewElector, config Config, seed uint64) (*world, error) {
 		led: make(chan *term, 1024),
 	}
 	w.server = election.NewMemory(clock.RealClock{}, w.network)
+	w.stall.random = rand.New(rand.NewPCG(seed, 1<<32))
 	w.stall.next = w.begin.Add(w.untilStall())
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	for i := range config.Candidates {
@@ -246,14 +251,14 @@ func (w *world) network(call election.Call) election.Fault {
 // back by more than a call's latency.
 func (w *world) stalled(at time.Time) bool {
 	for w.config.SpikeEvery > 0 && !at.Before(w.stall.next) {
-		w.stall.end = w.stall.next.Add(time.Duration(w.config.Spike.Sample(w.random) * float64(time.Second)))
+		w.stall.end = w.stall.next.Add(time.Duration(w.config.Spike.Sample(w.stall.random) * float64(time.Second)))
 		w.stall.next = w.stall.end.Add(w.untilStall())
 	}
 	return at.Before(w.stall.end)
 }
 
 func (w *world) untilStall() time.Duration {
-	return time.Duration(w.random.ExpFloat64() * float64(w.config.SpikeEvery))
+	return time.Duration(w.stall.random.ExpFloat64() * float64(w.config.SpikeEvery))
 }
 
 // A skewed clock runs at another rate than the true one.
