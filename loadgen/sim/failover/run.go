@@ -52,9 +52,9 @@ type world struct {
 		random    *rand.Rand
 		next, end time.Time
 	}
-	terms      []*term
-	err        error
-	led        chan *term
+	terms []*term
+	err   error
+	led   chan *term
 
 	event   time.Time // when the scenario's event happened
 	subject *candidate
