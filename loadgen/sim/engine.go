@@ -35,6 +35,8 @@ type engine struct {
 	service, calls, latency, failures, requeues *rand.Rand
 
 	tally
+
+	watched func(step byte, k key) // for tests: 'g' a worker got the key, 'd' it is done
 }
 
 // A station is a work queue with its workers.
@@ -189,12 +191,22 @@ func (e *engine) deliver() {
 		e.arrivals++
 		e.ledger.arrived(k, d.draw.At)
 	}
-	e.stationOf[k.resource()].queue.add(k, 0)
+	e.add(k, 0)
 	if d.relist {
 		e.list()
 	}
 	if e.ended() {
 		e.window = e.sofar(e.stations, e.clock.now)
+	}
+}
+
+// add is what the handler does.
+func (e *engine) add(k key, priority int) {
+	s := e.stationOf[k.resource()]
+	before := s.probe.adds
+	s.queue.add(k, priority)
+	if s.probe.adds == before {
+		e.coalesced++
 	}
 }
 
@@ -204,7 +216,7 @@ func (e *engine) list() {
 	for r, objects := range e.ledger.objects {
 		for n := range objects {
 			if objects[n].alive {
-				e.stationOf[r].queue.add(keyOf(r, uint32(n)), lowPriority)
+				e.add(keyOf(r, uint32(n)), lowPriority)
 				listed++
 			}
 		}
@@ -233,6 +245,9 @@ func (e *engine) employ() {
 }
 
 func (e *engine) start(j job) {
+	if e.watched != nil {
+		e.watched('g', j.key)
+	}
 	e.ledger.begins(j.key)
 	j.own = seconds(e.reconcile.Service.Sample(e.service))
 	j.calls = e.drawCalls()
@@ -309,6 +324,9 @@ func (e *engine) finish(j *job) {
 		}
 	}
 	s.queue.Done(j.key)
+	if e.watched != nil {
+		e.watched('d', j.key)
+	}
 }
 
 func (e *engine) settle(at time.Duration, count int64) {

@@ -22,7 +22,7 @@ type Result struct {
 	Arrivals   int64 `json:"arrivals"`   // events that the handler saw
 	Listed     int64 `json:"listed"`     // objects that lists and resyncs brought again
 	Adds       int64 `json:"adds"`       // items queued, as workqueue_adds_total
-	Coalesced  int64 `json:"coalesced"`  // arrivals and listed objects whose key was queued already
+	Coalesced  int64 `json:"coalesced"`  // adds of the handler whose key was queued already
 	Reconciles int64 `json:"reconciles"` // ended
 	Failures   int64 `json:"failures"`
 	Retries    int64 `json:"retries"`   // delayed adds, as workqueue_retries_total
@@ -100,6 +100,7 @@ type tally struct {
 	backlog    int // items queued at since
 	arrivals   int64
 	listed     int64
+	coalesced  int64
 	reconciles int64
 	failed     int64
 	givenUp    int64
@@ -158,7 +159,7 @@ func (e *engine) result() Result {
 	w := e.sofar(e.stations, e.clock.now)
 	r := Result{
 		Seed: e.config.Seed, Load: e.clock.now - t.since, Events: t.events,
-		Arrivals: t.arrivals, Listed: t.listed, Reconciles: t.reconciles, Failures: t.failed,
+		Arrivals: t.arrivals, Listed: t.listed, Coalesced: t.coalesced, Reconciles: t.reconciles, Failures: t.failed,
 		GivenUp: t.givenUp, Requeued: t.requeued, Unsettled: e.ledger.open, APICalls: t.apiCalls,
 		Settle: t.settled, Throttle: t.throttle, StoreWait: t.storeWait,
 	}
@@ -186,7 +187,6 @@ func (e *engine) result() Result {
 	}
 	r.Utilisation /= float64(workers)
 	r.QueueWait, r.Work = merged(r.Queues)
-	r.Coalesced = max(0, t.arrivals+t.listed+r.Retries-r.Adds)
 	r.CallRate = float64(w.apiCalls) / span * 1e9
 	r.Demand = t.demand(w, e.reconcile, r.Queues)
 	return r
