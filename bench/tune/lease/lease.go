@@ -1,0 +1,231 @@
+// Package lease recommends the three settings of leader election. Its steps:
+//
+//  1. Objectives say what is wanted: how soon another candidate has to lead after
+//     a crash, how many API calls the election may cost, how far clocks may
+//     drift apart.
+//  2. For each retry period that the calls allow, the longest lease duration is
+//     sought, by simulated crashes, that still fails over in time.
+//  3. Of these the one is taken that bears the longest outage of the API
+//     server: a leader that loses its lease for nothing is what users feel.
+//  4. It and the current settings are simulated in every scenario, many times.
+package lease
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/sim/failover"
+)
+
+// Objectives is what is wanted. The zero value of a field means its default.
+type Objectives struct {
+	Failover time.Duration `json:"failoverNanoseconds"` // from a crash until another leads, in 99 of 100 cases; default the current settings'
+	Calls    float64       `json:"apiCalls"`            // API calls a second of all candidates; default the current settings'
+	Skew     float64       `json:"clockSkew"`           // by which clock rates may differ, the lease duration over the renew deadline; default 1.5
+}
+
+// A Problem is what Advise solves.
+type Problem struct {
+	Objectives Objectives        `json:"objectives"`
+	Current    failover.Settings `json:"current"`
+	// World is the elections' candidates, network, seed and runs; its settings
+	// and scenario are set here.
+	World failover.Config `json:"-"`
+	// Simulate plays a config out.
+	Simulate func(context.Context, failover.Config) (failover.Result, error) `json:"-"`
+	// Progress is told what is being done; it may be nil.
+	Progress func(doing string) `json:"-"`
+}
+
+// Advice is the settings to take, with the evidence.
+type Advice struct {
+	Problem
+	Elector     string            `json:"elector"` // that was simulated
+	Recommended failover.Settings `json:"recommended"`
+	Choices     []Choice          `json:"choices"` // one for each retry period, the recommended one among them
+	Before      []failover.Result `json:"before"`  // the current settings, by scenario
+	After       []failover.Result `json:"after"`
+}
+
+// A Choice is the best that can be had at a retry period.
+type Choice struct {
+	failover.Settings
+	Failover time.Duration `json:"failoverP99Nanoseconds"`
+	Calls    float64       `json:"apiCalls"`
+	Outage   time.Duration `json:"outageNanoseconds"` // of the API server that a leader is sure to survive
+}
+
+// searchRuns are enough to place a 99th percentile within a few percent.
+const searchRuns = 2000
+
+// retryPeriods are those that are tried.
+var retryPeriods = []time.Duration{
+	250 * time.Millisecond, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second, 3 * time.Second,
+	4 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
+}
+
+// Advise recommends settings, or says in its error what is impossible and what
+// comes nearest.
+func Advise(ctx context.Context, p Problem) (Advice, error) {
+	if p.Progress == nil {
+		p.Progress = func(string) {}
+	}
+	if err := p.complete(ctx); err != nil {
+		return Advice{}, err
+	}
+	a := Advice{Problem: p}
+	for _, retry := range retryPeriods {
+		calls := p.calls(retry)
+		if calls > p.Objectives.Calls*(1+1e-9) {
+			continue
+		}
+		choice, err := p.longest(ctx, retry)
+		if err != nil {
+			return Advice{}, err
+		}
+		if choice.LeaseDuration == 0 {
+			break // a longer retry period only makes it worse
+		}
+		choice.Calls = calls
+		a.Choices = append(a.Choices, choice)
+	}
+	if len(a.Choices) == 0 {
+		return Advice{}, p.impossible(ctx)
+	}
+	best := a.Choices[0]
+	for _, c := range a.Choices {
+		if c.Outage > best.Outage {
+			best = c
+		}
+	}
+	a.Recommended = best.Settings
+	var err error
+	if a.Before, err = p.scenarios(ctx, p.Current); err != nil {
+		return Advice{}, err
+	}
+	a.After, err = p.scenarios(ctx, a.Recommended)
+	return a, err
+}
+
+// complete checks the objectives and fills in what the current settings give.
+func (p *Problem) complete(ctx context.Context) error {
+	if err := p.Current.Validate(); err != nil {
+		return fmt.Errorf("current %w", err)
+	}
+	o := &p.Objectives
+	if o.Skew == 0 {
+		o.Skew = 1.5
+	}
+	if !(o.Skew > 1 && o.Skew <= 10) {
+		return fmt.Errorf("clock skew: found %v, expected a factor above 1 and up to 10", o.Skew)
+	}
+	if o.Calls == 0 {
+		o.Calls = p.calls(p.Current.RetryPeriod)
+	}
+	if !(o.Calls > 0 && !math.IsInf(o.Calls, 1)) {
+		return fmt.Errorf("API budget: found %v, expected calls a second above 0", o.Calls)
+	}
+	if o.Failover < 0 {
+		return fmt.Errorf("failover: found %v, expected more than 0", o.Failover)
+	}
+	if o.Failover == 0 {
+		p.Progress("measuring the current settings " + p.Current.String())
+		crashed, err := p.crash(ctx, p.Current)
+		if err != nil {
+			return err
+		}
+		o.Failover = crashed.Failover.P99.Round(100 * time.Millisecond)
+	}
+	return nil
+}
+
+// calls is how many API calls a second an undisturbed election costs: the leader
+// writes every retry period, each other candidate reads once in a retry period
+// and its jitter, which is 0 to 1.2 retry periods.
+func (p *Problem) calls(retry time.Duration) float64 {
+	others := float64(max(p.World.Candidates, 1) - 1)
+	return (1 + others/1.6) / retry.Seconds()
+}
+
+// settings derives the rest from a lease duration and a retry period.
+func (p *Problem) settings(lease, retry time.Duration) failover.Settings {
+	renew := time.Duration(float64(lease) / p.Objectives.Skew).Truncate(100 * time.Millisecond)
+	return failover.Settings{LeaseDuration: lease, RenewDeadline: renew, RetryPeriod: retry}
+}
+
+// longest finds the longest lease duration, in whole seconds as the API keeps
+// it, that fails over in time, and none if even the shortest doesn't.
+func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, error) {
+	shortest := 1
+	for p.settings(time.Duration(shortest)*time.Second, retry).Validate() != nil {
+		shortest++
+	}
+	// It takes the lease duration at least.
+	low, high := shortest-1, int(p.Objectives.Failover/time.Second)+1
+	var best Choice
+	for high-low > 1 {
+		middle := (low + high) / 2
+		s := p.settings(time.Duration(middle)*time.Second, retry)
+		p.Progress("trying " + s.String())
+		r, err := p.crash(ctx, s)
+		if err != nil {
+			return Choice{}, err
+		}
+		if r.Unrecovered == 0 && r.Failover.P99 <= p.Objectives.Failover {
+			low = middle
+			best = Choice{Settings: s, Failover: r.Failover.P99, Outage: s.RenewDeadline - s.RetryPeriod}
+		} else {
+			high = middle
+		}
+	}
+	return best, nil
+}
+
+func (p *Problem) crash(ctx context.Context, s failover.Settings) (failover.Result, error) {
+	c := p.World
+	c.Settings, c.Scenario = s, failover.Crash
+	c.Runs = min(searchRuns, c.Runs)
+	return p.Simulate(ctx, c)
+}
+
+// impossible says what comes nearest to objectives that nothing meets.
+func (p *Problem) impossible(ctx context.Context) error {
+	for _, retry := range retryPeriods {
+		calls := p.calls(retry)
+		if calls > p.Objectives.Calls {
+			continue
+		}
+		lease := time.Second
+		for p.settings(lease, retry).Validate() != nil {
+			lease += time.Second
+		}
+		s := p.settings(lease, retry)
+		r, err := p.crash(ctx, s)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
+			p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
+	}
+	slowest := retryPeriods[len(retryPeriods)-1]
+	return fmt.Errorf("%.3g API calls/s are too few for %d candidates: even a retry period of %v costs %.3g",
+		p.Objectives.Calls, p.World.Candidates, slowest, p.calls(slowest))
+}
+
+// scenarios simulates settings in all of them.
+func (p *Problem) scenarios(ctx context.Context, s failover.Settings) ([]failover.Result, error) {
+	var all []failover.Result
+	for _, scenario := range failover.Scenarios() {
+		c := p.World
+		c.Settings, c.Scenario = s, scenario
+		p.Progress(fmt.Sprintf("simulating %v: %s, %d runs", s, scenario, c.Runs))
+		r, err := p.Simulate(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}

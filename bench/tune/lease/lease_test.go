@@ -1,0 +1,85 @@
+package lease
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/impl/election"
+	"github.com/informerbench/informerbench/loadgen/sim/failover"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/leaderelection"
+)
+
+func problem(t *testing.T) Problem {
+	return Problem{
+		Current: failover.Defaults,
+		World:   failover.Config{Candidates: 2, Runs: 200, Seed: 7, Watch: time.Minute},
+		Simulate: func(_ context.Context, c failover.Config) (failover.Result, error) {
+			return failover.Simulate(t, func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
+				return election.NewWithOptions(c, o)
+			}, c)
+		},
+	}
+}
+
+func TestAdviceMeetsItsObjectives(t *testing.T) {
+	for _, o := range []Objectives{
+		{Failover: 10 * time.Second, Calls: 2},
+		{Failover: 30 * time.Second, Calls: 0.5, Skew: 1.2},
+		{Failover: 2 * time.Minute, Calls: 0.1},
+	} {
+		p := problem(t)
+		p.Objectives = o
+		a, err := Advise(t.Context(), p)
+		require.NoError(t, err)
+		require.NoError(t, a.Recommended.Validate())
+		require.Len(t, a.After, len(failover.Scenarios()))
+		for _, r := range a.After {
+			assert.Zero(t, r.Overlaps, r.Config.Scenario)
+			assert.Zero(t, r.Unrecovered, r.Config.Scenario)
+			switch r.Config.Scenario {
+			case failover.Crash:
+				assert.LessOrEqual(t, r.Failover.P99, o.Failover)
+			case failover.Steady:
+				assert.LessOrEqual(t, r.LeaderCalls+r.StandbyCalls, 1.05*o.Calls, "the sum over both candidates")
+				assert.Zero(t, r.Losses)
+			}
+		}
+		skew := a.Objectives.Skew
+		assert.GreaterOrEqual(t, float64(a.Recommended.LeaseDuration)/float64(a.Recommended.RenewDeadline), skew)
+		outage := a.Recommended.RenewDeadline - a.Recommended.RetryPeriod
+		for _, c := range a.Choices {
+			assert.LessOrEqual(t, c.Outage, outage, "the one that bears the longest outage is recommended")
+		}
+	}
+}
+
+// Without objectives the advice is no worse than the current settings in any of them.
+func TestDefaultsAreTheCurrentSettings(t *testing.T) {
+	a, err := Advise(t.Context(), problem(t))
+	require.NoError(t, err)
+	assert.InDelta(t, 0.81, a.Objectives.Calls, 0.01)
+	assert.Greater(t, a.Objectives.Failover, 17*time.Second)
+	assert.GreaterOrEqual(t, a.Recommended.RenewDeadline-a.Recommended.RetryPeriod, 8*time.Second)
+}
+
+func TestImpossible(t *testing.T) {
+	for want, o := range map[string]Objectives{
+		"no settings fail over in 2s with at most 0.5 API calls/s": {Failover: 2 * time.Second, Calls: 0.5},
+		"0.001 API calls/s are too few for 2 candidates":           {Calls: 0.001},
+		"clock skew: found 0.5":                                    {Skew: 0.5},
+		"failover: found -1s":                                      {Failover: -time.Second},
+		"API budget: found -1":                                     {Calls: -1},
+	} {
+		p := problem(t)
+		p.Objectives = o
+		_, err := Advise(t.Context(), p)
+		assert.ErrorContains(t, err, want)
+	}
+	p := problem(t)
+	p.Current.RetryPeriod = 0
+	_, err := Advise(t.Context(), p)
+	assert.ErrorContains(t, err, "current retry period: found 0s")
+}
