@@ -270,13 +270,8 @@ func (e *engine) start(j job) {
 	e.steps.push(at, slot)
 }
 
-// drawCalls is a whole number with the mean of the distribution: 1.5 is 1 or 2.
-func (e *engine) drawCalls() int {
-	if e.reconcile.Calls.IsZero() {
-		return 0
-	}
-	return int(e.reconcile.Calls.Sample(e.calls) + randvar.Float64(e.calls))
-}
+// drawCalls rounds to whole calls.
+func (e *engine) drawCalls() int { return int(math.Round(e.reconcile.Calls.Sample(e.calls))) }
 
 func (e *engine) callLatency() time.Duration {
 	return seconds(e.reconcile.CallLatency.Sample(e.latency))
@@ -309,7 +304,11 @@ func (e *engine) finish(j *job) {
 	switch {
 	case r.Failure > 0 && randvar.Float64(e.failures) < r.Failure:
 		e.failed++
-		if r.Retries == 0 || s.queue.NumRequeues(j.key) < r.Retries {
+		failures := s.queue.NumRequeues(j.key)
+		if failures == 0 {
+			e.firstFailed++
+		}
+		if r.Retries == 0 || failures < r.Retries {
 			s.queue.addRateLimited(j.key, j.priority)
 		} else {
 			s.queue.Forget(j.key)

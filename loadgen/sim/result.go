@@ -96,21 +96,22 @@ type tally struct {
 	counting bool // the warm-up is over
 	events   int64
 
-	since      time.Duration
-	backlog    int // items queued at since
-	arrivals   int64
-	listed     int64
-	coalesced  int64
-	reconciles int64
-	failed     int64
-	givenUp    int64
-	requeued   int64
-	apiCalls   int64
-	own        time.Duration
-	settled    Distribution
-	throttle   Distribution
-	storeWait  Distribution
-	window     progress // at the last arrival
+	since       time.Duration
+	backlog     int // items queued at since
+	arrivals    int64
+	listed      int64
+	coalesced   int64
+	reconciles  int64
+	failed      int64
+	firstFailed int64 // of keys that had not failed since they were forgotten
+	givenUp     int64
+	requeued    int64
+	apiCalls    int64
+	own         time.Duration
+	settled     Distribution
+	throttle    Distribution
+	storeWait   Distribution
+	window      progress // at the last arrival
 }
 
 // progress is what grew with the time.
@@ -120,7 +121,7 @@ type progress struct {
 	depthArea          []float64
 	backlog            int
 	reconciles, failed int64
-	givenUp            int64
+	firstFailed        int64
 	apiCalls           int64
 	own                time.Duration
 }
@@ -145,7 +146,7 @@ func (t *tally) begin(stations []*station, now time.Duration) {
 
 // sofar is the progress up to now.
 func (t *tally) sofar(stations []*station, now time.Duration) progress {
-	p := progress{at: now, reconciles: t.reconciles, failed: t.failed, givenUp: t.givenUp, apiCalls: t.apiCalls, own: t.own}
+	p := progress{at: now, reconciles: t.reconciles, failed: t.failed, firstFailed: t.firstFailed, apiCalls: t.apiCalls, own: t.own}
 	for _, s := range stations {
 		p.busyArea = append(p.busyArea, s.busyArea)
 		p.depthArea = append(p.depthArea, s.depthArea)
@@ -216,7 +217,7 @@ func (t *tally) demand(w progress, r *loadgen.Reconcile, queues []QueueResult) D
 	d := Demand{
 		Workers: growth * w.own.Seconds() / span,
 		QPS:     growth * float64(w.apiCalls) / span,
-		Retries: growth * float64(w.failed-w.givenUp) / span,
+		Retries: growth * float64(w.firstFailed) / span * chain(float64(w.failed)/float64(w.reconciles), r.Retries),
 	}
 	for _, q := range queues {
 		// Busy workers are counted rather than their own work, unless they are
@@ -234,6 +235,19 @@ func (t *tally) demand(w progress, r *loadgen.Reconcile, queues []QueueResult) D
 		d.consider(d.Retries/r.Limiter.Rate, "retry bucket")
 	}
 	return d
+}
+
+// chain is how many retries follow from a first failure on average, when each
+// fails with that probability and the last of so many is not tried again; 0 is
+// without a limit.
+func chain(failure float64, retries int) float64 {
+	switch {
+	case retries == 0:
+		return 1 / max(1-failure, 1e-6)
+	case failure >= 1:
+		return float64(retries)
+	}
+	return (1 - math.Pow(failure, float64(retries))) / (1 - failure)
 }
 
 func (d *Demand) consider(load float64, name string) {
