@@ -63,8 +63,10 @@ const searchRuns = 2000
 // retryPeriods are those that are tried.
 var retryPeriods = []time.Duration{
 	250 * time.Millisecond, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second, 3 * time.Second,
-	4 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
+	4 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, longestPeriod,
 }
+
+const longestPeriod = time.Minute
 
 // Advise recommends settings, or says in its error what is impossible and what
 // comes nearest.
@@ -76,11 +78,7 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 		return Advice{}, err
 	}
 	a := Advice{Problem: p}
-	for _, retry := range retryPeriods {
-		calls := p.calls(retry)
-		if calls > p.Objectives.Calls*(1+1e-9) {
-			continue
-		}
+	for _, retry := range p.periods() {
 		choice, err := p.longest(ctx, retry)
 		if err != nil {
 			return Advice{}, err
@@ -88,7 +86,7 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 		if choice.LeaseDuration == 0 {
 			break // a longer retry period only makes it worse
 		}
-		choice.Calls = calls
+		choice.Calls = p.calls(retry)
 		a.Choices = append(a.Choices, choice)
 	}
 	if len(a.Choices) == 0 {
@@ -149,6 +147,23 @@ func (p *Problem) calls(retry time.Duration) float64 {
 	return (1 + others/1.6) / retry.Seconds()
 }
 
+// periods are the retry periods that the API calls allow: those of the list, and
+// the shortest of all, rounded up to a tenth of a second.
+func (p *Problem) periods() []time.Duration {
+	seconds := p.calls(time.Second) / p.Objectives.Calls
+	if seconds > longestPeriod.Seconds() {
+		return nil
+	}
+	shortest := time.Duration(math.Ceil(seconds*10-1e-9)) * (time.Second / 10)
+	allowed := []time.Duration{shortest}
+	for _, retry := range retryPeriods {
+		if retry > shortest {
+			allowed = append(allowed, retry)
+		}
+	}
+	return allowed
+}
+
 // settings derives the rest from a lease duration and a retry period.
 func (p *Problem) settings(lease, retry time.Duration) failover.Settings {
 	renew := time.Duration(float64(lease) / p.Objectives.Skew).Truncate(100 * time.Millisecond)
@@ -192,26 +207,22 @@ func (p *Problem) crash(ctx context.Context, s failover.Settings) (failover.Resu
 
 // impossible says what comes nearest to objectives that nothing meets.
 func (p *Problem) impossible(ctx context.Context) error {
-	for _, retry := range retryPeriods {
-		calls := p.calls(retry)
-		if calls > p.Objectives.Calls {
-			continue
-		}
-		lease := time.Second
-		for p.settings(lease, retry).Validate() != nil {
-			lease += time.Second
-		}
-		s := p.settings(lease, retry)
-		r, err := p.crash(ctx, s)
-		if err != nil {
-			return err
-		}
-		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
-			p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
+	periods := p.periods()
+	if len(periods) == 0 {
+		return fmt.Errorf("%.3g API calls/s are too few for %d candidates: even a retry period of %v costs %.3g",
+			p.Objectives.Calls, p.World.Candidates, longestPeriod, p.calls(longestPeriod))
 	}
-	slowest := retryPeriods[len(retryPeriods)-1]
-	return fmt.Errorf("%.3g API calls/s are too few for %d candidates: even a retry period of %v costs %.3g",
-		p.Objectives.Calls, p.World.Candidates, slowest, p.calls(slowest))
+	lease := time.Second
+	for p.settings(lease, periods[0]).Validate() != nil {
+		lease += time.Second
+	}
+	s := p.settings(lease, periods[0])
+	r, err := p.crash(ctx, s)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
+		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
 }
 
 // scenarios simulates settings in all of them.
