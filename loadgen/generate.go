@@ -157,3 +157,12 @@ func (s *listThenWatch) Next() (Event, error) {
 	}
 	return g.Next()
 }
+
+// Types returns an empty object of each resource's type.
+func (g *Generator) Types() []Object {
+	var types []Object
+	for _, r := range g.schedule.spec.Resources {
+		types = append(types, emptyObject(r.Kind))
+	}
+	return types
+}

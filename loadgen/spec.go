@@ -125,7 +125,7 @@ type Faults struct {
 	Disconnect time.Duration `yaml:"disconnect,omitempty"` // watches are cut this often
 	SlowList   time.Duration `yaml:"slowList,omitempty"`   // a list takes this long
 	Duplicate  float64       `yaml:"duplicate,omitempty"`  // share of the events that come twice
-	Stale      float64       `yaml:"stale,omitempty"`      // share of the events before which the object's previous version comes again
+	Stale      float64       `yaml:"stale,omitempty"`      // share of the events after which the object's previous version comes again, and then the right one
 	Bookmarks  time.Duration `yaml:"bookmarks,omitempty"`  // how often a watch that asked for bookmarks gets one; default 1m
 	Throttle   float64       `yaml:"throttle,omitempty"`   // events a second that a watch sends at most
 }

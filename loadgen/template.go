@@ -53,7 +53,7 @@ func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *t
 	}
 	owner := newUID(random.Uint64(), random.Uint64())
 	t.pod = corev1.Pod{
-		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
+		TypeMeta: podType,
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: t.replicaSet + "-",
 			Namespace:    namespace,

@@ -1,0 +1,166 @@
+package fakeapi
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/loadgen"
+)
+
+// A collection is the objects of one resource and the events that led to them.
+//
+// Invariant: history[i] has position begin+i; every event at or after begin is
+// in it; a watch reads from its own position.
+type collection struct {
+	mu      sync.Mutex
+	changed *sync.Cond // history has grown, or a watch has ended
+
+	empty   loadgen.Object   // of the resource's type
+	objects []loadgen.Object // in no order that means anything, but the same in each run
+	index   map[name]int     // in objects
+	version uint64           // resource version of the last event
+
+	history []entry
+	begin   uint64 // position of history[0]
+	floor   uint64 // resource versions below it are gone
+	watches map[*watcher]struct{}
+
+	listed        []loadgen.Object // by the last list, for its further pages
+	listedVersion uint64
+}
+
+type name struct{ namespace, name string }
+
+type entry struct {
+	version uint64 // never below its predecessor's
+	event   watch.Event
+}
+
+// remembered is how many events the history keeps for watches that come back,
+// as a real server's watch cache does, and how far a watch may be behind.
+const remembered = 50_000
+
+func newCollection(empty loadgen.Object) *collection {
+	c := &collection{empty: empty, version: 1, index: map[name]int{}, watches: map[*watcher]struct{}{}}
+	c.changed = sync.NewCond(&c.mu)
+	return c
+}
+
+// append makes an event happen and returns the object's previous version, nil
+// if there is none.
+func (c *collection) append(kind watch.EventType, object loadgen.Object) loadgen.Object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64); err == nil {
+		c.version = max(c.version, version)
+	}
+	key := name{object.GetNamespace(), object.GetName()}
+	i, known := c.index[key]
+	var previous loadgen.Object
+	if known {
+		previous = c.objects[i]
+	}
+	switch {
+	case kind != watch.Deleted && known:
+		c.objects[i] = object
+	case kind != watch.Deleted:
+		c.index[key] = len(c.objects)
+		c.objects = append(c.objects, object)
+	case known:
+		last := len(c.objects) - 1
+		moved := c.objects[last]
+		c.objects[i], c.objects[last] = moved, nil
+		c.objects = c.objects[:last]
+		c.index[name{moved.GetNamespace(), moved.GetName()}] = i
+		delete(c.index, key)
+	}
+	c.record(kind, object)
+	return previous
+}
+
+// repeat sends a version once more that has happened before.
+func (c *collection) repeat(kind watch.EventType, object loadgen.Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.record(kind, object)
+}
+
+func (c *collection) record(kind watch.EventType, object loadgen.Object) {
+	c.history = append(c.history, entry{c.version, watch.Event{Type: kind, Object: object}})
+	c.changed.Broadcast()
+	if len(c.history) >= 2*remembered {
+		c.trim(c.begin + remembered)
+	}
+}
+
+// trim forgets the events before a position, or those that no watch still has
+// to read.
+func (c *collection) trim(position uint64) {
+	for w := range c.watches {
+		position = min(position, w.position)
+	}
+	n := int(position - c.begin)
+	if n == 0 {
+		return
+	}
+	c.floor = max(c.floor, c.history[n-1].version)
+	clear(c.history[:n]) // lets go of the objects
+	c.history = c.history[n:]
+	c.begin = position
+}
+
+// room waits until the slowest watch has read enough of a full history.
+func (c *collection) room(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.history) < 2*remembered {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed.Broadcast()
+	})
+	defer stop()
+	for ctx.Err() == nil {
+		if c.trim(c.begin + remembered); len(c.history) < 2*remembered {
+			break
+		}
+		c.changed.Wait()
+	}
+	return ctx.Err()
+}
+
+// compact drops the history. It ends the watches, whose resource versions are
+// gone; new ones may begin at the present version.
+func (c *collection) compact() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begin += uint64(len(c.history))
+	c.history = nil
+	c.floor = c.version
+	for w := range c.watches {
+		w.end = endGone
+		delete(c.watches, w)
+	}
+	c.changed.Broadcast()
+}
+
+// at returns the position of the first event after a resource version; false
+// if the history does not reach back that far.
+func (c *collection) at(version uint64) (uint64, bool) {
+	if version < c.floor {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(c.history, version, func(e entry, version uint64) int {
+		if e.version <= version {
+			return -1
+		}
+		return 1
+	})
+	return c.begin + uint64(i), true
+}
