@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,14 +16,15 @@ import (
 
 // This file is the child's side: one process, one benchmark.
 
-// RunSample runs one case and ends the process. It prints on stdout what go
+// RunSample runs one case, count times, and ends the process. It prints on stdout what go
 // test -bench prints, under the arm's name, and exits with 1 if the case
 // failed. It goes through testing.Main, so that a sample is measured by the
 // very code that go test runs, b.Loop and failure messages included.
-func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration) error {
+func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration, count int) error {
 	testing.Init()
 	for name, value := range map[string]string{
 		"test.run": "^$", "test.bench": ".", "test.benchmem": "true", "test.benchtime": sampleTime.String(),
+		"test.count": strconv.Itoa(count),
 	} {
 		if err := flag.Set(name, value); err != nil {
 			return err

@@ -2,6 +2,7 @@
 //
 //	list      what there is to compare
 //	run       plan, sample in child processes, decide, report
+//	calibrate how often verdicts are right on this machine
 //	report    the report of an older run again
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
@@ -106,7 +107,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.clauseCommand())
 	return root
 }
 

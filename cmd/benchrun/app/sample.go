@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/calibration"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/spf13/cobra"
 )
@@ -17,9 +18,16 @@ func (s Suite) sampleCommand() *cobra.Command {
 	var o bench.Options
 	var name, variant, arm, profiles string
 	var sampleTime time.Duration
+	var count int
+	var planted bool
 	cmd := &cobra.Command{
 		Use: "sample", Short: "Run one benchmark in this process", Hidden: true, Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if planted {
+				if err := calibration.AddPlanted(); err != nil {
+					return err
+				}
+			}
 			cases, err := s.Cases(o)
 			if err != nil {
 				return err
@@ -31,7 +39,7 @@ func (s Suite) sampleCommand() *cobra.Command {
 				if profiles != "" {
 					return lab.RunProfile(c, variant, profiles, sampleTime)
 				}
-				return lab.RunSample(c, variant, arm, sampleTime)
+				return lab.RunSample(c, variant, arm, sampleTime, count)
 			}
 			return fmt.Errorf("--case: unknown case %q", name)
 		},
@@ -42,6 +50,8 @@ func (s Suite) sampleCommand() *cobra.Command {
 	f.StringVar(&arm, "arm", "", "name to print")
 	f.StringVar(&profiles, "profiles", "", "directory for profiles instead of a sample")
 	f.DurationVar(&sampleTime, "time", 0, "measured time")
+	f.IntVar(&count, "count", 1, "how many results")
+	f.BoolVar(&planted, "planted", false, "add calibrate's queues to the catalogue")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed")
 	f.StringVar(&o.Workload, "workload", "", "workload")
 	f.StringVar(&o.Trace, "trace", "", "trace")
