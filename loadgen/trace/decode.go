@@ -4,11 +4,11 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -17,84 +17,56 @@ import (
 )
 
 // A decoder turns JSON into typed objects. It is what client-go's decoder does
-// for JSON, minus a second scan for the kind, which the entry has.
+// for JSON, minus a second scan for the kind, which the record has.
 type decoder struct {
 	kinds map[kindName]kindInfo
 }
 
-type kindName struct{ apiVersion, kind string }
-
-type kindInfo struct {
-	gvk   schema.GroupVersionKind
-	typed bool
-}
-
-func (d decoder) object(entry jsondoc.Entry) (loadgen.Object, schema.GroupVersionKind, error) {
-	fail := func(problem string, offset int) (loadgen.Object, schema.GroupVersionKind, error) {
-		line := entry.Line + bytes.Count(entry.Raw[:min(len(entry.Raw), max(0, offset))], []byte("\n"))
-		return nil, schema.GroupVersionKind{}, &jsondoc.Error{Document: entry.Document, Line: line, Problem: problem}
-	}
-	info, err := d.kind(kindName{entry.APIVersion, entry.Kind})
-	if err != nil {
-		if problem, offset := syntaxProblem(entry.Raw); problem != "" {
-			return fail(problem, offset)
+func (d decoder) object(record Record, info kindInfo) (loadgen.Object, error) {
+	fail := func(err error) error {
+		problem, offset := syntaxProblem(record.Object)
+		if problem == "" {
+			problem = fmt.Sprintf("not a %s: %s", info.gvk.Kind, oneLine(err))
 		}
-		return fail(err.Error(), 0)
+		return record.fault(offset, "%s", problem)
 	}
 	var object loadgen.Object
-	if info.typed {
+	switch {
+	case info.slim:
+		object = &metav1.PartialObjectMetadata{}
+	case info.typed:
 		typed, err := scheme.Scheme.New(info.gvk)
 		if err != nil {
-			return fail(err.Error(), 0)
+			return nil, record.fault(0, "%v", err)
 		}
 		var ok bool
 		if object, ok = typed.(loadgen.Object); !ok {
-			return fail("found a "+entry.Kind+", expected an object with metadata", 0)
+			return nil, record.fault(0, "found a %s, expected an object with metadata", info.gvk.Kind)
 		}
-		err = json.Unmarshal(entry.Raw, object)
-		if err == nil {
-			object.GetObjectKind().SetGroupVersionKind(info.gvk)
-			return object, info.gvk, nil
+	default:
+		content := map[string]any{}
+		if err := json.Unmarshal(record.Object, &content); err != nil {
+			return nil, fail(err)
 		}
-		if problem, offset := syntaxProblem(entry.Raw); problem != "" {
-			return fail(problem, offset)
-		}
-		return fail("not a "+entry.Kind+": "+oneLine(err), 0)
+		u := &unstructured.Unstructured{Object: content}
+		u.SetGroupVersionKind(info.gvk)
+		return u, nil
 	}
-	content := map[string]any{}
-	if err := json.Unmarshal(entry.Raw, &content); err != nil {
-		problem, offset := syntaxProblem(entry.Raw)
-		if problem == "" {
-			problem = oneLine(err)
-		}
-		return fail(problem, offset)
+	if err := json.Unmarshal(record.Object, object); err != nil {
+		return nil, fail(err)
 	}
-	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(info.gvk)
-	return u, info.gvk, nil
+	object.GetObjectKind().SetGroupVersionKind(info.gvk)
+	return object, nil
 }
 
-// kind looks a type up once.
-func (d decoder) kind(name kindName) (kindInfo, error) {
-	if info, ok := d.kinds[name]; ok {
-		return info, nil
+// fault is an error at an offset of the record's object.
+func (r Record) fault(offset int, format string, args ...any) error {
+	problem := fmt.Sprintf(format, args...)
+	if r.place.part != "" {
+		return &partError{r.place.part, problem}
 	}
-	switch {
-	case name.kind == "":
-		return kindInfo{}, errors.New("an object without kind")
-	case name.apiVersion == "":
-		return kindInfo{}, errors.New(name.kind + " without apiVersion")
-	case strings.HasPrefix(name.apiVersion, "audit.k8s.io/"):
-		return kindInfo{}, errors.New("found an API server's audit log, expected watch events")
-	}
-	gv, err := schema.ParseGroupVersion(name.apiVersion)
-	if err != nil {
-		return kindInfo{}, err
-	}
-	info := kindInfo{gvk: gv.WithKind(name.kind)}
-	info.typed = scheme.Scheme.Recognizes(info.gvk)
-	d.kinds[name] = info
-	return info, nil
+	line := r.place.line + bytes.Count(r.Object[:min(len(r.Object), max(0, offset))], []byte("\n"))
+	return &jsondoc.Error{Document: r.place.document, Line: line, Problem: problem}
 }
 
 // syntaxProblem says what is wrong with text that is not JSON, and where.
@@ -118,7 +90,7 @@ func statusMessage(raw []byte) string {
 		return "not a Status: " + oneLine(err)
 	}
 	if status.Reason == "" {
-		return status.Message
+		return oneLine(errors.New(status.Message))
 	}
-	return status.Message + " (" + string(status.Reason) + ")"
+	return oneLine(errors.New(status.Message + " (" + string(status.Reason) + ")"))
 }

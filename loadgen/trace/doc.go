@@ -1,3 +1,19 @@
-// Package trace holds recordings of watch traffic: it opens them in any form
-// found in the wild, and a recording is a [loadgen.Stream].
+// Package trace holds recordings of watch traffic. Its steps, in order:
+//
+//  1. [Open] looks at the contents of a file, unpacks it and picks a source:
+//     JSON documents of any shape (json.go), an API server's audit log
+//     (audit.go), a SimKube trace (simkube.go) or the compact format
+//     (compact.go).
+//  2. The source yields a [Record] an event, as it was recorded, its object
+//     undecoded; [Trace.NextRecord] checks it and hands it out.
+//  3. The ledger (ledger.go) puts the records in terms of a cache: an object's
+//     first event adds it. What was odd is counted, never dropped silently.
+//  4. [Trace.Next] decodes the objects: a Trace is a [loadgen.Stream].
+//  5. [Speed] changes the pace of a stream and [Replay] hands its events out
+//     when they are due.
+//
+// The other way, [Create] and [Resume] write the compact format, which
+// format.md describes, and [NewJSON] writes lines. Subpackages record from a
+// cluster (record), count (summary), hide names (anonymize) and find the
+// workload that resembles a recording (fit).
 package trace

@@ -8,30 +8,62 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/informerbench/informerbench/loadgen/trace/internal/block"
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-// Open opens a recording, plain or gzipped; its contents decide, not its
-// name. It may hold
+// ErrCut is wrapped by the error that ends a recording whose file was cut
+// short. What came before the cut was delivered.
+var ErrCut = block.ErrCut
+
+// A Part says which part of a recording is wanted. The zero value is all.
+type Part struct {
+	// Resources, by any of their names: "pods", "Pod", "deployments.apps". One
+	// that does not occur is an error at the end.
+	Resources []string
+	// From and To are counted from the recording's begin; 0 is its begin and
+	// its end. In the compact format the file is not read before From. An
+	// object that existed before appears with its next event.
+	From, To time.Duration
+}
+
+// Open opens a recording, plain or compressed by gzip or zstd; its contents
+// decide, not its name. It may hold
 //
+//   - the compact format of this package (format.md);
 //   - what kubectl get --watch --output-watch-events -o json prints: documents
 //     {"type", "object"}, one a line or indented, with the list pages at the
 //     begin (their items are added one by one);
 //   - lines {"ts", "resource", "type", "object"}, ts in RFC 3339, from which
 //     the events get their times;
 //   - what kubectl get -o json prints, with --watch or without: objects, or a
-//     list of objects.
+//     list of objects;
+//   - an API server's audit log in JSON lines: requests that changed an object
+//     become events, of the metadata alone unless the log has the object;
+//   - a SimKube trace, version 2.
 //
 // Kinds that client-go knows become its types, others are unstructured.
-// Without "ts" all events are due at 0.
-func Open(path string) (*Trace, error) {
+// Without times all events are due at 0.
+func Open(path string) (*Trace, error) { return OpenPart(path, Part{}) }
+
+// OpenPart is [Open] for a part of the recording.
+func OpenPart(path string, part Part) (*Trace, error) {
+	if part.From < 0 || part.To < 0 || part.To > 0 && part.To <= part.From {
+		return nil, fmt.Errorf("%s: the part from %v to %v is empty, expected an end behind its begin", path, part.From, part.To)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTrace(path, f, f)
+	t, err := newTrace(path, f, f, part)
 	if err != nil {
 		_ = f.Close() // it was only read
 		return nil, err
@@ -45,25 +77,34 @@ var sample []byte
 // Sample opens the embedded recording: the pod events of the first seconds of
 // a real roll-out (sample/README.md).
 func Sample() (*Trace, error) {
-	return newTrace("sample/rolling-update-pods.jsonl.gz", bytes.NewReader(sample), nil)
+	return newTrace("sample/rolling-update-pods.jsonl.gz", bytes.NewReader(sample), nil, Part{})
 }
 
-func newTrace(name string, r io.Reader, closer io.Closer) (*Trace, error) {
-	content, err := unpack(r)
+func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, error) {
+	t := &Trace{
+		name:      name,
+		closer:    closer,
+		decode:    decoder{kinds: map[kindName]kindInfo{}},
+		selection: newSelection(part.Resources),
+		window:    window{from: part.From, to: part.To},
+		ledger:    newLedger(),
+	}
+	in := bufio.NewReaderSize(r, 64<<10)
+	content, err := unpack(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &Trace{
-		name:   name,
-		closer: closer,
-		docs:   jsondoc.NewReader(content),
-		decode: decoder{kinds: map[kindName]kindInfo{}},
-		known:  map[objectName]struct{}{},
-		stats:  Stats{Kinds: map[string]int{}},
+	if t.source, err = pick(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	first, err := t.docs.Next()
+	if compact, ok := t.source.(*compactSource); ok && part.From > 0 && content == in {
+		if err := t.seek(compact, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	first, err := t.source.next()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s: no events: the file holds no object", name)
+		return nil, fmt.Errorf("%s: no events: the file holds no object%s", name, reasons(t.source.skipped()))
 	}
 	if err != nil {
 		return nil, t.located(err)
@@ -72,58 +113,120 @@ func newTrace(name string, r io.Reader, closer io.Closer) (*Trace, error) {
 	return t, nil
 }
 
-// magics are the first bytes of what a recording is not.
-var magics = []struct{ prefix, problem string }{
-	{"\x28\xb5\x2f\xfd", "found zstd data, expected JSON, plain or gzipped"},
-	{"BZh", "found bzip2 data, expected JSON, plain or gzipped"},
-	{"PK\x03\x04", "found a zip archive, expected JSON, plain or gzipped"},
-	{"\xff\xfe", "found UTF-16 text, as PowerShell writes it, expected UTF-8"},
-	{"\xfe\xff", "found UTF-16 text, expected UTF-8"},
+// seek makes a file in the compact format go on near the wanted begin.
+func (t *Trace) seek(compact *compactSource, r io.Reader) error {
+	f, ok := r.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	spans, err := block.Spans(f, info.Size())
+	if err != nil || len(spans) == 0 || spans[0].First == block.None {
+		return err
+	}
+	t.window.begin = time.Unix(0, spans[0].First).UTC()
+	wanted := t.window.begin.Add(t.window.from).UnixNano()
+	for i, span := range spans {
+		if span.Last >= wanted || i == len(spans)-1 {
+			return compact.blocks.Seek(f, spans, i)
+		}
+	}
+	return nil
 }
 
-// unpack returns the text of a recording.
-func unpack(r io.Reader) (io.Reader, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	head, err := in.Peek(4)
+// pick chooses the source by the first bytes.
+func pick(in *bufio.Reader) (source, error) {
+	head, err := in.Peek(len(block.Magic))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
-	}
-	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
-		text, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, gzipError(err)
-		}
-		in = bufio.NewReader(gzipText{text})
-		if head, err = in.Peek(4); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
 	}
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.prefix)) {
 			return nil, errors.New(m.problem)
 		}
 	}
+	switch {
+	case string(head) == block.Magic:
+		blocks, err := block.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		return &compactSource{blocks: blocks, describe: jsondoc.NewReader(nil)}, nil
+	case len(head) > 0 && isMsgpackMap(head[0]):
+		return newSimKube(in)
+	}
 	if bom := "\xef\xbb\xbf"; bytes.HasPrefix(head, []byte(bom)) {
-		_, err = in.Discard(len(bom))
-		return in, err
+		if _, err := in.Discard(len(bom)); err != nil {
+			return nil, err
+		}
+	}
+	return &jsonSource{docs: jsondoc.NewReader(in)}, nil
+}
+
+// magics are the first bytes of what a recording is not.
+var magics = []struct{ prefix, problem string }{
+	{"BZh", "found bzip2 data, expected a recording, plain or compressed by gzip or zstd"},
+	{"PK\x03\x04", "found a zip archive, expected a recording, plain or compressed by gzip or zstd"},
+	{"\x94", "found a SimKube trace of a version before 2, expected version 2"},
+	{"\xff\xfe", "found UTF-16 text, as PowerShell writes it, expected UTF-8"},
+	{"\xfe\xff", "found UTF-16 text, expected UTF-8"},
+}
+
+// unpack returns the contents of a file that may be compressed.
+func unpack(in *bufio.Reader) (*bufio.Reader, error) {
+	head, err := in.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		text, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, unpackError("gzip", err)
+		}
+		return bufio.NewReader(unpacked{"gzip", text}), nil
+	case string(head) == "\x28\xb5\x2f\xfd":
+		text, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, unpackError("zstd", err)
+		}
+		return bufio.NewReader(unpacked{"zstd", text}), nil
 	}
 	return in, nil
 }
 
-// gzipText gives the errors of gzip data the words of a user.
-type gzipText struct{ *gzip.Reader }
+// unpacked gives the errors of compressed data the words of a user.
+type unpacked struct {
+	format string
+	io.Reader
+}
 
-func (g gzipText) Read(p []byte) (int, error) {
-	n, err := g.Reader.Read(p)
+func (u unpacked) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
 	if err != nil && err != io.EOF {
-		err = gzipError(err)
+		err = unpackError(u.format, err)
 	}
 	return n, err
 }
 
-func gzipError(err error) error {
+func unpackError(format string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return errors.New("the gzip data is cut short")
+		return fmt.Errorf("the %s data is %w", format, ErrCut)
 	}
-	return fmt.Errorf("the gzip data is damaged: %w", err)
+	return fmt.Errorf("the %s data is damaged: %w", format, err)
+}
+
+// reasons lists what a source skipped, for an error.
+func reasons(skipped map[string]int) string {
+	if len(skipped) == 0 {
+		return ""
+	}
+	var all []string
+	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+		all = append(all, fmt.Sprintf("%d %s", skipped[reason], reason))
+	}
+	return "; skipped " + strings.Join(all, ", ")
 }

@@ -1,21 +1,23 @@
 package trace
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"slices"
+	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-// A Trace is a recorded Stream. It reads as it goes and holds one object at a
-// time, beside the names of those that exist. It must be closed.
+// A Trace is a recorded [loadgen.Stream]. It reads as it goes and holds one
+// object (or one block) at a time, beside the names of those that exist. It
+// must be closed.
 //
 // It keeps what a cache needs, whatever moment the recording began at: the
 // first event of an object is ADDED, those after it are MODIFIED until it is
@@ -23,44 +25,22 @@ import (
 type Trace struct {
 	name   string
 	closer io.Closer
-	docs   *jsondoc.Reader
+	source source
 	decode decoder
 
-	ahead *jsondoc.Entry // read to see that there is something
-	err   error          // what Next ended with
+	ahead *Record // read to see that there is something
+	err   error   // what Next ended with
 
-	begin time.Time // of the first event
-	at    time.Duration
-	known map[objectName]struct{}
-	stats Stats
+	selection selection
+	window    window
+	ledger    ledger
 }
 
-type objectName struct {
-	kind            schema.GroupKind
-	namespace, name string
-}
-
-// Stats counts what a Trace has delivered so far.
-type Stats struct {
-	Added, Modified, Deleted, Bookmarks int // as delivered
-
-	ImpliedAdds    int            // MODIFIED of an unknown object, delivered as ADDED
-	RepeatedAdds   int            // ADDED of a known object, delivered as MODIFIED
-	UnknownDeletes int            // DELETED of an unknown object, delivered as it is
-	Backwards      int            // times before their predecessor's, raised to it
-	Timed          bool           // the events carry times; else all are due at 0
-	Kinds          map[string]int // events that are not bookmarks: "Pod", "Lease.coordination.k8s.io"
-}
-
-// Events returns the number of events that are not bookmarks.
-func (s Stats) Events() int { return s.Added + s.Modified + s.Deleted }
+// Name returns the name of the file.
+func (t *Trace) Name() string { return t.name }
 
 // Stats returns the counts up to the last event returned.
-func (t *Trace) Stats() Stats {
-	stats := t.stats
-	stats.Kinds = maps.Clone(stats.Kinds)
-	return stats
-}
+func (t *Trace) Stats() Stats { return t.ledger.snapshot(t.source.skipped()) }
 
 // Close closes the file. The trace yields no further event.
 func (t *Trace) Close() error {
@@ -73,33 +53,103 @@ func (t *Trace) Close() error {
 	return t.closer.Close()
 }
 
-// Next implements Stream. Its errors name the file, the line and the document.
+// Next implements [loadgen.Stream]. Its errors name the file and the place.
 func (t *Trace) Next() (loadgen.Event, error) {
+	var event loadgen.Event
+	record, err := t.next(func(record Record, info kindInfo) (err error) {
+		event.Object, err = t.decode.object(record, info)
+		return err
+	})
+	event.At, event.Type = record.At, record.Type
+	return event, err
+}
+
+// NextRecord is Next without decoding: the object is checked to be JSON, not
+// to fit its kind. Next and NextRecord may be called in turns.
+func (t *Trace) NextRecord() (Record, error) {
+	record, err := t.next(func(record Record, _ kindInfo) error {
+		if json.Valid(record.Object) {
+			return nil
+		}
+		problem, offset := syntaxProblem(record.Object)
+		return record.fault(offset, "%s", problem)
+	})
+	record.Object = oneLineJSON(record.Object)
+	return record, err
+}
+
+// next reads the next selected record, has it checked and accounts for it.
+func (t *Trace) next(check func(Record, kindInfo) error) (Record, error) {
 	if t.err != nil {
-		return loadgen.Event{}, t.err
+		return Record{}, t.err
 	}
-	entry, err := t.entry()
+	record, err := t.selected(check)
 	if err != nil {
 		t.err = t.located(err)
-		return loadgen.Event{}, t.err
+		return Record{}, t.err
 	}
-	event, err := t.event(entry)
-	if err != nil {
-		t.err = t.located(err)
-	}
-	return event, t.err
+	return record, nil
 }
 
-func (t *Trace) entry() (jsondoc.Entry, error) {
+func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
+	for {
+		record, err := t.read()
+		if err == io.EOF {
+			return record, t.ended()
+		}
+		if err != nil {
+			return record, err
+		}
+		if !t.window.has(record) {
+			continue
+		}
+		info, err := t.decode.kind(record)
+		if err != nil {
+			if problem, offset := syntaxProblem(record.Object); problem != "" {
+				return record, record.fault(offset, "%s", problem)
+			}
+			return record, record.fault(0, "%v", err)
+		}
+		if !t.selection.has(info) {
+			t.ledger.stats.Unselected++
+			continue
+		}
+		if err := check(record, info); err != nil {
+			return record, err
+		}
+		if record.Recorded == watch.Bookmark {
+			t.ledger.stats.Bookmarks++
+			record.Type = watch.Bookmark
+			record.At = t.ledger.advance(record.Time)
+			return record, nil
+		}
+		if record.Name == "" {
+			return record, record.fault(0, "%s without metadata.name", info.gvk.Kind)
+		}
+		record.At = t.ledger.advance(record.Time)
+		record.Type = t.ledger.account(record.Recorded, objectName{info.gvk.GroupKind(), record.Namespace, record.Name})
+		return record, nil
+	}
+}
+
+// ended is io.EOF, unless what was asked for never came.
+func (t *Trace) ended() error {
+	if err := t.window.untimed(); err != nil {
+		return err
+	}
+	return t.selection.missing()
+}
+
+func (t *Trace) read() (Record, error) {
 	if t.ahead != nil {
-		entry := *t.ahead
+		record := *t.ahead
 		t.ahead = nil
-		return entry, nil
+		return record, nil
 	}
-	return t.docs.Next()
+	return t.source.next()
 }
 
-// located puts the file's name, and the line where known, before an error.
+// located puts the file's name, and the place where known, before an error.
 func (t *Trace) located(err error) error {
 	if err == io.EOF {
 		return err
@@ -114,87 +164,79 @@ func (t *Trace) located(err error) error {
 	return fmt.Errorf("%s:%d: document %d: %s", t.name, at.Line, at.Document, at.Problem)
 }
 
-func (t *Trace) event(entry jsondoc.Entry) (loadgen.Event, error) {
-	fault := func(format string, args ...any) (loadgen.Event, error) {
-		return loadgen.Event{}, &jsondoc.Error{Document: entry.Document, Line: entry.Line, Problem: fmt.Sprintf(format, args...)}
-	}
-	kind := watch.EventType(entry.Type)
-	switch {
-	case kind == watch.Error || entry.Kind == "Status" && entry.APIVersion == "v1":
-		return fault("the API server ended the watch: %s", statusMessage(entry.Raw))
-	case !entry.Event:
-		kind = watch.Modified // a bare object says only that it exists
-	case kind != watch.Added && kind != watch.Modified && kind != watch.Deleted && kind != watch.Bookmark:
-		if entry.Type == "" {
-			return fault("type: missing or no string, expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR")
-		}
-		return fault("type: unknown value %q, expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", entry.Type)
-	}
-	object, gvk, err := t.decode.object(entry)
-	if err != nil {
-		return loadgen.Event{}, err
-	}
-	if err := t.advance(entry.Time); err != nil {
-		return fault("%v", err)
-	}
-	if kind == watch.Bookmark {
-		t.stats.Bookmarks++
-		return loadgen.Event{At: t.at, Type: kind, Object: object}, nil
-	}
-	if object.GetName() == "" {
-		return fault("%s without metadata.name", gvk.Kind)
-	}
-	kind = t.account(kind, entry.Event, objectName{gvk.GroupKind(), object.GetNamespace(), object.GetName()})
-	return loadgen.Event{At: t.at, Type: kind, Object: object}, nil
+// A window is the part of the recording's time that is wanted.
+type window struct {
+	from, to time.Duration
+	begin    time.Time
+	inside   bool
 }
 
-// advance moves the trace's clock to a recorded time; none leaves it.
-func (t *Trace) advance(recorded string) error {
-	if recorded == "" {
-		return nil
+// has says whether a record is in the window. One without a time goes with its
+// predecessor.
+func (w *window) has(record Record) bool {
+	if w.begin.IsZero() {
+		w.begin = record.Time
+		w.inside = w.from == 0
 	}
-	ts, err := time.Parse(time.RFC3339Nano, recorded)
-	if err != nil {
-		return fmt.Errorf("ts: found %q, expected a time such as 2006-01-02T15:04:05.999999999Z", recorded)
+	if !record.Time.IsZero() {
+		at := record.Time.Sub(w.begin)
+		w.inside = at >= w.from && (w.to == 0 || at <= w.to)
 	}
-	if !t.stats.Timed {
-		t.stats.Timed, t.begin = true, ts
-	}
-	if at := ts.Sub(t.begin); at >= t.at {
-		t.at = at
-	} else {
-		t.stats.Backwards++
+	return w.inside
+}
+
+// untimed is an error if a window was wanted of events without times.
+func (w *window) untimed() error {
+	if (w.from > 0 || w.to > 0) && w.begin.IsZero() {
+		return errors.New("the events carry no times, so that no part by time can be taken")
 	}
 	return nil
 }
 
-// account counts an event and returns its type in terms of what came before.
-func (t *Trace) account(kind watch.EventType, isEvent bool, name objectName) watch.EventType {
-	_, known := t.known[name]
-	switch {
-	case kind == watch.Deleted:
-		if !known {
-			t.stats.UnknownDeletes++
-		}
-		delete(t.known, name)
-	case !known:
-		if kind == watch.Modified && isEvent {
-			t.stats.ImpliedAdds++
-		}
-		t.known[name] = struct{}{}
-		kind = watch.Added
-	case kind == watch.Added:
-		t.stats.RepeatedAdds++
-		kind = watch.Modified
+// A selection is the resources that are wanted; none means all.
+type selection struct {
+	wanted []string
+	found  map[string]bool // by wanted
+	others map[string]bool // resources that were not wanted
+}
+
+func newSelection(wanted []string) selection {
+	return selection{wanted: wanted, found: map[string]bool{}, others: map[string]bool{}}
+}
+
+func (s selection) has(info kindInfo) bool {
+	if len(s.wanted) == 0 {
+		return true
 	}
-	switch kind {
-	case watch.Added:
-		t.stats.Added++
-	case watch.Modified:
-		t.stats.Modified++
-	case watch.Deleted:
-		t.stats.Deleted++
+	for _, w := range s.wanted {
+		if slices.ContainsFunc(info.names(), func(name string) bool { return strings.EqualFold(name, w) }) {
+			s.found[w] = true
+			return true
+		}
 	}
-	t.stats.Kinds[name.kind.String()]++
-	return kind
+	if len(s.others) < 100 {
+		s.others[info.resource] = true
+	}
+	return false
+}
+
+// missing is io.EOF, or an error if a wanted resource was never seen.
+func (s selection) missing() error {
+	for _, w := range s.wanted {
+		if !s.found[w] {
+			var others []string
+			for name := range s.others {
+				others = append(others, name)
+			}
+			for name := range s.found {
+				others = append(others, name)
+			}
+			slices.Sort(others)
+			if len(others) == 0 {
+				return fmt.Errorf("resource %q: found no events of it", w)
+			}
+			return fmt.Errorf("resource %q: found no events of it, but of %s", w, strings.Join(others, ", "))
+		}
+	}
+	return io.EOF
 }

@@ -20,8 +20,12 @@ type Entry struct {
 	Event      bool   // it comes from a watch event, not from a bare object or list
 	Type       string // of the watch event; ADDED for the items of a list
 	Time       string // "ts", "" if absent
+	Resource   string // "resource", "" if absent
 	APIVersion string
 	Kind       string
+	Namespace  string // of the object's metadata, as are the next two
+	Name       string
+	Version    string // the resource version
 	Raw        []byte // the object's JSON, valid until the next call
 }
 
@@ -53,7 +57,7 @@ type Reader struct {
 }
 
 // A header is what a document's top level says.
-type header struct{ kind, apiVersion, eventType, time string }
+type header struct{ eventType, time, resource string }
 
 // NewReader returns a Reader of r, which it reads in large blocks.
 func NewReader(r io.Reader) *Reader {
@@ -96,24 +100,25 @@ func (r *Reader) document() (Entry, bool, error) {
 	r.hold()
 	entry := Entry{Document: r.documents, Line: r.line}
 	var top header
-	length := -1 // of the event's object, once seen
+	var bare Entry // what the document says if it is an object itself
+	length := -1   // of the event's object, once seen
 	isList := false
 	err = r.members(func(key string, c byte) (bool, error) {
 		switch key {
-		case "kind":
-			return false, r.text(c, &top.kind)
-		case "apiVersion":
-			return false, r.text(c, &top.apiVersion)
+		case "kind", "apiVersion", "metadata":
+			return false, r.describe(key, c, &bare)
 		case "type":
 			return false, r.text(c, &top.eventType)
 		case "ts":
 			return false, r.freshText(c, &top.time)
+		case "resource":
+			return false, r.text(c, &top.resource)
 		case "items":
 			if c != '[' && c != 'n' || length >= 0 {
 				break
 			}
 			isList = true
-			r.openList(c, false, top, top.apiVersion, top.kind)
+			r.openList(c, false, top, bare.APIVersion, bare.Kind)
 			return r.list.open, r.skipUnless(r.list.open, c)
 		case "object":
 			if c != '{' {
@@ -137,13 +142,14 @@ func (r *Reader) document() (Entry, bool, error) {
 	case length >= 0:
 		entry.Event = true
 		entry.Raw = r.bytes(length)
-	case top.kind != "":
-		entry.APIVersion, entry.Kind = top.apiVersion, top.kind
+	case bare.Kind != "":
+		bare.Document, bare.Line = entry.Document, entry.Line
+		entry = bare
 		entry.Raw = r.bytes(r.held())
 	default:
 		return Entry{}, false, r.fault(`found a document with neither "object" nor "kind", expected a watch event or an object`)
 	}
-	entry.Type, entry.Time = top.eventType, top.time
+	entry.Type, entry.Time, entry.Resource = top.eventType, top.time, top.resource
 	return entry, true, nil
 }
 
@@ -152,10 +158,8 @@ func (r *Reader) document() (Entry, bool, error) {
 func (r *Reader) object(entry *Entry, envelope header) (listOpen, isList bool, err error) {
 	err = r.members(func(key string, c byte) (bool, error) {
 		switch key {
-		case "kind":
-			return false, r.text(c, &entry.Kind)
-		case "apiVersion":
-			return false, r.text(c, &entry.APIVersion)
+		case "kind", "apiVersion", "metadata":
+			return false, r.describe(key, c, entry)
 		case "items":
 			if c != '[' && c != 'n' {
 				break
@@ -168,6 +172,52 @@ func (r *Reader) object(entry *Entry, envelope header) (listOpen, isList bool, e
 		return false, r.skip(c)
 	})
 	return listOpen, isList, err
+}
+
+// describe takes a member of an object and keeps what an entry says about it.
+func (r *Reader) describe(key string, c byte, entry *Entry) error {
+	switch {
+	case key == "kind":
+		return r.text(c, &entry.Kind)
+	case key == "apiVersion":
+		return r.text(c, &entry.APIVersion)
+	case key != "metadata" || c != '{':
+		return r.skip(c)
+	}
+	return r.members(func(key string, c byte) (bool, error) {
+		switch key {
+		case "namespace":
+			return false, r.text(c, &entry.Namespace)
+		case "name":
+			return false, r.freshText(c, &entry.Name)
+		case "resourceVersion":
+			return false, r.freshText(c, &entry.Version)
+		}
+		return false, r.skip(c)
+	})
+}
+
+// Describe returns what an entry says about an object that is in memory. The
+// reader must not be reading anything else.
+func (r *Reader) Describe(object []byte) (Entry, error) {
+	r.documents = 0
+	r.window = window{buf: object, err: io.EOF, from: -1, line: 1, last: 1}
+	entry := Entry{Raw: object, Line: 1}
+	c, err := r.next()
+	switch {
+	case err == io.EOF:
+		return entry, r.fault("the object is empty")
+	case c != '{':
+		return entry, r.fault("found %s, expected '{'", show(c))
+	}
+	err = r.members(func(key string, c byte) (bool, error) { return false, r.describe(key, c, &entry) })
+	if err != nil {
+		return entry, err
+	}
+	if c, err = r.next(); err == nil {
+		return entry, r.fault("found %s after the object", show(c))
+	}
+	return entry, nil
 }
 
 // openList begins to read items one by one; null stands for none.
@@ -215,20 +265,12 @@ func (r *Reader) item() (Entry, bool, error) {
 	r.hold()
 	entry := Entry{
 		Document: r.documents, Line: r.line,
-		Event: r.list.event, Type: r.list.envelope.eventType, Time: r.list.envelope.time,
+		Event: r.list.event, Type: r.list.envelope.eventType, Time: r.list.envelope.time, Resource: r.list.envelope.resource,
 	}
 	if entry.Type == "" {
 		entry.Type = "ADDED"
 	}
-	err = r.members(func(key string, c byte) (bool, error) {
-		switch key {
-		case "kind":
-			return false, r.text(c, &entry.Kind)
-		case "apiVersion":
-			return false, r.text(c, &entry.APIVersion)
-		}
-		return false, r.skip(c)
-	})
+	err = r.members(func(key string, c byte) (bool, error) { return false, r.describe(key, c, &entry) })
 	if err != nil {
 		return Entry{}, false, err
 	}

@@ -18,11 +18,11 @@ func TestReaderEntries(t *testing.T) {
   "type": "Normal" }
 {"kind":"ServiceList","apiVersion":"v1","items":[{}]}`
 	want := []Entry{
-		{1, 1, true, "MODIFIED", "T1", "v1", "Pod", []byte(`{"kind":"Pod","apiVersion":"v1","x":{"kind":"no"}}`)},
-		{2, 3, true, "ADDED", "", "v1", "Pod", []byte(`{"kind":"Pod","apiVersion":"v1","items":[1]}`)},
-		{2, 4, true, "ADDED", "", "v1", "", []byte(`{}`)}, // the list's kind comes too late
-		{3, 5, false, "Normal", "", "v1", "Node", []byte("{ \"kind\": \"Node\", \"apiVersion\": \"v1\",\n  \"type\": \"Normal\" }")},
-		{4, 7, false, "ADDED", "", "v1", "Service", []byte(`{}`)},
+		{Document: 1, Line: 1, Event: true, Type: "MODIFIED", Time: "T1", APIVersion: "v1", Kind: "Pod", Raw: []byte(`{"kind":"Pod","apiVersion":"v1","x":{"kind":"no"}}`)},
+		{Document: 2, Line: 3, Event: true, Type: "ADDED", APIVersion: "v1", Kind: "Pod", Raw: []byte(`{"kind":"Pod","apiVersion":"v1","items":[1]}`)},
+		{Document: 2, Line: 4, Event: true, Type: "ADDED", APIVersion: "v1", Raw: []byte(`{}`)}, // the list's kind comes too late
+		{Document: 3, Line: 5, Type: "Normal", APIVersion: "v1", Kind: "Node", Raw: []byte("{ \"kind\": \"Node\", \"apiVersion\": \"v1\",\n  \"type\": \"Normal\" }")},
+		{Document: 4, Line: 7, Type: "ADDED", APIVersion: "v1", Kind: "Service", Raw: []byte(`{}`)},
 	}
 	for name, source := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text))} {
 		t.Run(name, func(t *testing.T) {
@@ -57,4 +57,30 @@ func (l *letters) Read(p []byte) (int, error) {
 	}
 	l.left -= n
 	return n, nil
+}
+
+func TestDescribe(t *testing.T) {
+	object := []byte(`{"metadata":{"labels":{"name":"no"},"name":"a\"b","namespace":"n","resourceVersion":"7"},"kind":"Pod","spec":{"metadata":{}},"apiVersion":"v1"} `)
+	want := Entry{Line: 1, APIVersion: "v1", Kind: "Pod", Namespace: "n", Name: `a"b`, Version: "7", Raw: object}
+	r := NewReader(nil)
+	for range 2 {
+		entry, err := r.Describe(object)
+		require.NoError(t, err)
+		require.Equal(t, want, entry)
+	}
+	fromLine, err := NewReader(strings.NewReader(`{"resource":"pods","object":` + string(object) + `}`)).Next()
+	require.NoError(t, err)
+	want.Document, want.Event, want.Resource, want.Raw = 1, true, "pods", fromLine.Raw
+	require.Equal(t, want, fromLine)
+
+	for text, problem := range map[string]string{
+		"":             "line 1: the object is empty",
+		"7":            "line 1: found '7', expected '{'",
+		"{}{}":         "line 1: found '{' after the object",
+		`{"kind":"P`:   "line 1: the file ends within a JSON document",
+		"{\n\"a\"\n1}": "line 3: invalid JSON: found '1', expected ':'",
+	} {
+		_, err := r.Describe([]byte(text))
+		require.EqualError(t, err, problem, "%q", text)
+	}
 }

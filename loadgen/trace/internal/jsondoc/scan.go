@@ -164,7 +164,7 @@ func (r *Reader) freshText(c byte, to *string) error {
 	}
 	raw, err := r.str()
 	if err == nil {
-		*to = string(raw[1 : len(raw)-1])
+		*to = unquote(raw)
 	}
 	return err
 }
@@ -174,12 +174,20 @@ func (r *Reader) intern(quoted []byte) string {
 	if s, ok := r.names[string(quoted)]; ok {
 		return s
 	}
-	var s string
-	if json.Unmarshal(quoted, &s) != nil {
-		s = string(quoted)
-	}
+	s := unquote(quoted)
 	if len(r.names) < 1000 && len(s) < 100 { // bounded whatever the file holds
 		r.names[string(quoted)] = s
+	}
+	return s
+}
+
+func unquote(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return string(quoted)
 	}
 	return s
 }

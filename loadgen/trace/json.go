@@ -1,0 +1,89 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
+)
+
+// jsonSource reads JSON documents: watch events, objects, lists, and the
+// entries of an audit log.
+type jsonSource struct {
+	docs  *jsondoc.Reader
+	audit auditLog
+}
+
+func (s *jsonSource) skipped() map[string]int { return s.audit.skips }
+
+func (s *jsonSource) next() (Record, error) {
+	for {
+		if record, ok := s.audit.pop(); ok {
+			return record, nil
+		}
+		entry, err := s.docs.Next()
+		if err != nil {
+			return Record{}, err
+		}
+		if strings.HasPrefix(entry.APIVersion, auditGroup) && !entry.Event {
+			if err := s.audit.push(entry); err != nil {
+				return Record{}, faultAt(entry, "%v", err)
+			}
+			continue
+		}
+		return eventRecord(entry)
+	}
+}
+
+func faultAt(entry jsondoc.Entry, format string, args ...any) error {
+	return &jsondoc.Error{Document: entry.Document, Line: entry.Line, Problem: fmt.Sprintf(format, args...)}
+}
+
+// eventRecord is the record of a watch event or of a bare object.
+func eventRecord(entry jsondoc.Entry) (Record, error) {
+	kind := watch.EventType(entry.Type)
+	switch {
+	case kind == watch.Error || entry.Kind == "Status" && entry.APIVersion == "v1":
+		return Record{}, faultAt(entry, "the API server ended the watch: %s", statusMessage(entry.Raw))
+	case !entry.Event:
+		kind = "" // says only that it exists
+	case kind != watch.Added && kind != watch.Modified && kind != watch.Deleted && kind != watch.Bookmark:
+		const expected = "expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR"
+		if entry.Type == "" {
+			return Record{}, faultAt(entry, "type: missing or no string, %s", expected)
+		}
+		return Record{}, faultAt(entry, "type: unknown value %q, %s", entry.Type, expected)
+	}
+	record := describe(entry)
+	record.Recorded = kind
+	if entry.Time != "" {
+		ts, err := time.Parse(time.RFC3339Nano, entry.Time)
+		if err != nil {
+			return Record{}, faultAt(entry, "ts: found %q, expected a time such as 2006-01-02T15:04:05.999999999Z", entry.Time)
+		}
+		if record.Time, err = inRange(ts); err != nil {
+			return Record{}, faultAt(entry, "ts: %v", err)
+		}
+	}
+	return record, nil
+}
+
+// describe takes over what the object says of itself.
+func describe(entry jsondoc.Entry) Record {
+	return Record{
+		Resource: entry.Resource, APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: entry.Namespace, Name: entry.Name,
+		Object: entry.Raw, place: place{document: entry.Document, line: entry.Line},
+	}
+}
+
+// inRange refuses times that nanoseconds since 1970 can't tell, among them the
+// zero time, which stands for none.
+func inRange(ts time.Time) (time.Time, error) {
+	if year := ts.Year(); year < 1970 || year > 2200 {
+		return time.Time{}, fmt.Errorf("found the year %d, expected 1970 to 2200", year)
+	}
+	return ts.UTC(), nil
+}

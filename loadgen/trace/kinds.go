@@ -1,0 +1,135 @@
+package trace
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// slim is the kind of an object of which only the metadata is known.
+var slim = schema.GroupVersionKind{Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"}
+
+// A kindInfo is what there is to know about the objects of one kind.
+type kindInfo struct {
+	gvk      schema.GroupVersionKind
+	resource string // "pods", "deployments.apps"
+	typed    bool   // client-go has a type for it
+	slim     bool
+}
+
+// names are what the resource can be called: "deployments.apps",
+// "deployments", "deployment".
+func (k kindInfo) names() []string {
+	plural, _, _ := strings.Cut(k.resource, ".")
+	return []string{k.resource, plural, k.gvk.Kind}
+}
+
+type kindName struct{ apiVersion, kind, resource string }
+
+// kind looks a kind up once.
+func (d decoder) kind(record Record) (kindInfo, error) {
+	name := kindName{record.APIVersion, record.Kind, record.Resource}
+	if info, ok := d.kinds[name]; ok {
+		return info, nil
+	}
+	switch {
+	case name.kind == "":
+		return kindInfo{}, errors.New("an object without kind")
+	case name.apiVersion == "":
+		return kindInfo{}, errors.New(name.kind + " without apiVersion")
+	}
+	gv, err := schema.ParseGroupVersion(name.apiVersion)
+	if err != nil {
+		return kindInfo{}, err
+	}
+	info := kindInfo{gvk: gv.WithKind(name.kind)}
+	switch {
+	case info.gvk != slim:
+		info.typed = scheme.Scheme.Recognizes(info.gvk)
+	case name.resource == "":
+		return kindInfo{}, errors.New(`a PartialObjectMetadata without "resource" beside it, which says of what`)
+	default:
+		info.slim, info.gvk = true, KindOf(name.resource)
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(info.gvk)
+	if given, _, _ := strings.Cut(name.resource, "."); given != "" {
+		plural.Resource = given
+	}
+	info.resource = plural.GroupResource().String()
+	if len(d.kinds) < 10_000 { // bounded whatever the file holds
+		d.kinds[name] = info
+	}
+	return info, nil
+}
+
+// KindOf returns the kind of a resource such as "pods", "deployments.apps" or
+// "widgets.v1.example.com", the last with its version. For a resource that
+// client-go does not know it is a guess from the name.
+func KindOf(resource string) schema.GroupVersionKind {
+	full, group := schema.ParseResourceArg(resource)
+	if known, ok := knownResources()[group]; ok {
+		if full != nil && full.Version != known.Version {
+			known.Version = full.Version
+		}
+		return known
+	}
+	if full != nil {
+		if known, ok := knownResources()[full.GroupResource()]; ok {
+			known.Version = full.Version
+			return known
+		}
+		return guessKind(*full)
+	}
+	return guessKind(group.WithVersion("v1"))
+}
+
+func guessKind(r schema.GroupVersionResource) schema.GroupVersionKind {
+	singular := r.Resource
+	for _, ending := range [][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(r.Resource, ending[0]); ok {
+			singular = stem + ending[1]
+			break
+		}
+	}
+	if singular != "" {
+		singular = strings.ToUpper(singular[:1]) + singular[1:]
+	}
+	return r.GroupVersion().WithKind(singular)
+}
+
+// knownResources is client-go's kinds by resource, with and without group. One
+// without a group is the first of the core group, apps and then by name.
+var knownResources = sync.OnceValue(func() map[schema.GroupResource]schema.GroupVersionKind {
+	all := map[schema.GroupResource]schema.GroupVersionKind{}
+	versions := scheme.Scheme.PrioritizedVersionsAllGroups()
+	slices.SortStableFunc(versions, func(a, b schema.GroupVersion) int { return rank(a.Group) - rank(b.Group) })
+	for _, gv := range versions {
+		for kind := range scheme.Scheme.KnownTypes(gv) {
+			plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind))
+			for _, group := range []string{gv.Group, ""} {
+				name := schema.GroupResource{Group: group, Resource: plural.Resource}
+				if _, ok := all[name]; !ok {
+					all[name] = gv.WithKind(kind)
+				}
+			}
+		}
+	}
+	return all
+})
+
+func rank(group string) int {
+	switch group {
+	case "":
+		return 0
+	case "apps":
+		return 1
+	case "extensions": // long gone; its kinds live elsewhere
+		return 3
+	}
+	return 2
+}

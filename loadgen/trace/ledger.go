@@ -1,0 +1,106 @@
+package trace
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Stats counts what a Trace has delivered so far.
+type Stats struct {
+	Added, Modified, Deleted, Bookmarks int // as delivered
+
+	ImpliedAdds    int            // MODIFIED of an unknown object, delivered as ADDED
+	RepeatedAdds   int            // ADDED of a known object, delivered as MODIFIED
+	UnknownDeletes int            // DELETED of an unknown object, delivered as it is
+	Backwards      int            // times before their predecessor's, raised to it
+	Untimed        int            // events without a time among events with one, due with their predecessor
+	Timed          bool           // the events carry times; else all are due at 0
+	Begin          time.Time      // of the first event that carries one
+	Kinds          map[string]int // events that are not bookmarks: "Pod", "Lease.coordination.k8s.io"
+
+	Unselected int            // records of other resources than the selected
+	Skipped    map[string]int // entries of an audit log or a SimKube trace that are no events, by reason
+}
+
+// Events returns the number of events that are not bookmarks.
+func (s Stats) Events() int { return s.Added + s.Modified + s.Deleted }
+
+// A ledger knows which objects exist and counts what happens to them.
+type ledger struct {
+	known map[objectName]struct{}
+	at    time.Duration
+	stats Stats
+}
+
+type objectName struct {
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+func newLedger() ledger {
+	return ledger{known: map[objectName]struct{}{}, stats: Stats{Kinds: map[string]int{}}}
+}
+
+// snapshot returns the counts; skipped are the source's.
+func (l *ledger) snapshot(skipped map[string]int) Stats {
+	stats := l.stats
+	stats.Kinds = maps.Clone(stats.Kinds)
+	stats.Skipped = maps.Clone(skipped)
+	return stats
+}
+
+// advance moves the clock to a recorded time and returns it; none leaves it.
+func (l *ledger) advance(ts time.Time) time.Duration {
+	if ts.IsZero() {
+		if l.stats.Timed {
+			l.stats.Untimed++
+		}
+		return l.at
+	}
+	if !l.stats.Timed {
+		l.stats.Timed, l.stats.Begin = true, ts
+	}
+	if at := ts.Sub(l.stats.Begin); at >= l.at {
+		l.at = at
+	} else {
+		l.stats.Backwards++
+	}
+	return l.at
+}
+
+// account counts an event and returns its type in terms of what came before.
+func (l *ledger) account(recorded watch.EventType, name objectName) watch.EventType {
+	_, known := l.known[name]
+	kind := recorded
+	switch {
+	case kind == watch.Deleted:
+		if !known {
+			l.stats.UnknownDeletes++
+		}
+		delete(l.known, name)
+	case !known:
+		if kind == watch.Modified {
+			l.stats.ImpliedAdds++
+		}
+		l.known[name] = struct{}{}
+		kind = watch.Added
+	case kind == watch.Added:
+		l.stats.RepeatedAdds++
+		kind = watch.Modified
+	default:
+		kind = watch.Modified
+	}
+	switch kind {
+	case watch.Added:
+		l.stats.Added++
+	case watch.Modified:
+		l.stats.Modified++
+	case watch.Deleted:
+		l.stats.Deleted++
+	}
+	l.stats.Kinds[name.kind.String()]++
+	return kind
+}

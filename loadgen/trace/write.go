@@ -1,0 +1,115 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/trace/internal/block"
+)
+
+// A Writer writes records. Of a record it takes Time, Recorded, Resource and
+// Object, which it copies.
+type Writer interface {
+	Write(Record) error
+	// Flush makes what was written readable, whatever happens next.
+	Flush() error
+	// Close flushes and ends the recording.
+	Close() error
+}
+
+// Create begins a file in the compact format, which must not exist. What was
+// flushed stays readable if the writer is never closed.
+func Create(path string) (Writer, error) {
+	w, err := block.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return compactWriter{path, w}, nil
+}
+
+// Resume goes on with a file in the compact format behind its last whole
+// block, and returns how many bytes of a cut block it threw away.
+func Resume(path string) (Writer, int64, error) {
+	w, dropped, err := block.Resume(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return compactWriter{path, w}, dropped, nil
+}
+
+type compactWriter struct {
+	path string
+	*block.Writer
+}
+
+func (w compactWriter) Write(r Record) error {
+	code := slices.Index(codes, r.Recorded)
+	if code < 0 {
+		return fmt.Errorf("%s: found an event of type %q, expected one of %q", w.path, r.Recorded, codes[1:])
+	}
+	row := block.Row{Time: block.None, Type: byte(code), Resource: r.Resource, Object: r.Object}
+	if !r.Time.IsZero() {
+		ts, err := inRange(r.Time)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.path, err)
+		}
+		row.Time = ts.UnixNano()
+	}
+	return w.Writer.Write(row)
+}
+
+// NewJSON writes lines {"ts", "resource", "type", "object"}, and objects that
+// came without an event as they are.
+func NewJSON(w io.Writer) Writer { return &jsonWriter{w: bufio.NewWriterSize(w, 64<<10)} }
+
+type jsonWriter struct {
+	w    *bufio.Writer
+	line []byte
+}
+
+func (j *jsonWriter) Write(r Record) error {
+	line := j.line[:0]
+	if r.Recorded != "" {
+		line = append(line, '{')
+		if !r.Time.IsZero() {
+			line = r.Time.AppendFormat(append(line, `"ts":"`...), time.RFC3339Nano)
+			line = append(line, `",`...)
+		}
+		if r.Resource != "" {
+			name, err := json.Marshal(r.Resource)
+			if err != nil {
+				return err
+			}
+			line = append(append(append(line, `"resource":`...), name...), ',')
+		}
+		line = append(append(append(line, `"type":"`...), r.Recorded...), `","object":`...)
+		line = append(append(line, r.Object...), '}')
+	} else {
+		line = append(line, r.Object...)
+	}
+	j.line = append(line, '\n')
+	_, err := j.w.Write(j.line)
+	return err
+}
+
+func (j *jsonWriter) Flush() error { return j.w.Flush() }
+
+func (j *jsonWriter) Close() error { return j.w.Flush() }
+
+// oneLineJSON removes the white space of indented JSON: recordings hold one
+// line a record, and sizes are those of the wire.
+func oneLineJSON(object []byte) []byte {
+	if bytes.IndexByte(object, '\n') < 0 {
+		return object
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, object) != nil {
+		return object // the check of the record names the fault
+	}
+	return out.Bytes()
+}
