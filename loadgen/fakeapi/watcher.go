@@ -24,9 +24,10 @@ type watcher struct {
 	bookmarks  bool          // asked for
 
 	// Guarded by the collection's mutex.
-	position    uint64
-	end         end
-	bookmarkDue bool
+	position      uint64
+	end           end
+	bookmarkDue   bool
+	bookmarkTimer *time.Timer
 
 	initial      []watch.Event // to be sent first ...
 	initialDelay time.Duration // ... after that time
@@ -92,16 +93,7 @@ func (w *watcher) run(timeout time.Duration) {
 		defer cutAfter(timeout, false).Stop()
 	}
 	if w.bookmarks && f.Bookmarks > 0 {
-		var timer *time.Timer
-		timer = time.AfterFunc(f.Bookmarks, func() {
-			c := w.collection
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			w.bookmarkDue = true
-			c.changed.Broadcast()
-			timer.Reset(f.Bookmarks)
-		})
-		defer timer.Stop()
+		defer w.armBookmarks(f.Bookmarks).Stop()
 	}
 	w.begin = time.Now()
 	if !w.sendInitial() {
@@ -126,6 +118,20 @@ func (w *watcher) run(timeout time.Duration) {
 	}
 }
 
+// armBookmarks lets a bookmark become due, and another each time that one was sent.
+func (w *watcher) armBookmarks(every time.Duration) *time.Timer {
+	c := w.collection
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.bookmarkTimer = time.AfterFunc(every, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		w.bookmarkDue = true
+		c.changed.Broadcast()
+	})
+	return w.bookmarkTimer
+}
+
 // next waits for events and takes some; none once the watch is over.
 func (w *watcher) next(batch []watch.Event) []watch.Event {
 	c := w.collection
@@ -145,6 +151,7 @@ func (w *watcher) next(batch []watch.Event) []watch.Event {
 		}
 		if w.bookmarkDue {
 			w.bookmarkDue = false
+			w.bookmarkTimer.Reset(w.server.config.Faults.Bookmarks)
 			w.server.counters.bookmarks.Add(1)
 			return append(batch, watch.Event{Type: watch.Bookmark, Object: c.bookmark()})
 		}
