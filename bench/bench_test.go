@@ -32,6 +32,7 @@ func BenchmarkDeltaFifo(b *testing.B)         { benchmark(b, "delta-fifo") }
 func BenchmarkInOrderFifo(b *testing.B)       { benchmark(b, "in-order-fifo") }
 func BenchmarkIndexer(b *testing.B)           { benchmark(b, "indexer") }
 func BenchmarkInformer(b *testing.B)          { benchmark(b, "informer") }
+func BenchmarkElector(b *testing.B)           { benchmark(b, "elector") }
 func BenchmarkPipeline(b *testing.B)          { benchmark(b, "pipeline") }
 
 func benchmark(b *testing.B, component string) {

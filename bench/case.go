@@ -72,7 +72,7 @@ func Cases(o Options) ([]Case, error) {
 	var all []Case
 	for _, cases := range [][]Case{
 		storageCases(), queueCases(), priorityCases(), delayCases(), limiterCases(), retryCases(),
-		fifoCases(), indexerCases(o.Seed), informerCases(o.Seed), pipeline,
+		fifoCases(), indexerCases(o.Seed), informerCases(o.Seed), electorCases(), pipeline,
 	} {
 		all = append(all, cases...)
 	}
