@@ -42,21 +42,11 @@ func run(t *testing.T, c Config) Result {
 	return r
 }
 
-// arrive is a list of updates of pods.
-type arrive []loadgen.Draw
-
 func at(d time.Duration, key uint32) loadgen.Draw {
 	return loadgen.Draw{At: d, Key: key, Type: watch.Modified}
 }
 
-func (a *arrive) Next() (loadgen.Draw, bool) {
-	if len(*a) == 0 {
-		return loadgen.Draw{}, false
-	}
-	d := (*a)[0]
-	*a = (*a)[1:]
-	return d, true
-}
+func arrive(draws ...loadgen.Draw) Arrivals { return &playback{draws} }
 
 // exact is a store that costs nothing.
 var exact = Store{Processors: 1}
@@ -93,33 +83,33 @@ func TestTimesAreTheContracts(t *testing.T) {
 	})
 	const ms = time.Millisecond
 	t.Run("an item waits for the one before it", func(t *testing.T) {
-		r := run(t, Config{Spec: spec, Store: exact, Arrivals: &arrive{at(0, 1), at(4*ms, 2)}})
+		r := run(t, Config{Spec: spec, Store: exact, Arrivals: arrive(at(0, 1), at(4*ms, 2))})
 		assert.InDelta(t, 6*ms, r.QueueWait.Max(), float64(ms)/100)
 		assert.Equal(t, 3*ms, r.QueueWait.Mean())
 		assert.Equal(t, 13*ms, r.Settle.Mean())
 		assert.Equal(t, 10*ms, r.Work.Mean())
 	})
 	t.Run("events of a queued key coalesce, and each is settled", func(t *testing.T) {
-		r := run(t, Config{Spec: spec, Store: exact, Arrivals: &arrive{at(0, 1), at(1*ms, 2), at(2*ms, 2), at(3*ms, 2)}})
+		r := run(t, Config{Spec: spec, Store: exact, Arrivals: arrive(at(0, 1), at(1*ms, 2), at(2*ms, 2), at(3*ms, 2))})
 		assert.EqualValues(t, 2, r.Coalesced)
 		assert.EqualValues(t, 2, r.Reconciles)
 		assert.EqualValues(t, 4, r.Settle.Count())
 		assert.Equal(t, (10+19+18+17)*ms/4, r.Settle.Mean())
 	})
 	t.Run("an event of a key in processing is a second reconcile", func(t *testing.T) {
-		r := run(t, Config{Spec: spec, Store: exact, Arrivals: &arrive{at(0, 1), at(4*ms, 1)}})
+		r := run(t, Config{Spec: spec, Store: exact, Arrivals: arrive(at(0, 1), at(4*ms, 1))})
 		assert.EqualValues(t, 2, r.Reconciles)
 		assert.Equal(t, 3*ms, r.QueueWait.Mean(), "from its Add, not from the Done that queued it")
 	})
 	t.Run("a batch is delivered when all of it is stored", func(t *testing.T) {
-		r := run(t, Config{Spec: spec, Store: Store{Update: ms}, Arrivals: &arrive{at(0, 1), at(ms/2, 2), at(ms/2, 3)}})
+		r := run(t, Config{Spec: spec, Store: Store{Update: ms}, Arrivals: arrive(at(0, 1), at(ms/2, 2), at(ms/2, 3))})
 		assert.Equal(t, 28*ms, r.Drain, "stored at 1 ms, the others at 3 ms")
 		assert.Equal(t, (11*2+21*2+31*2-1-1)*ms/2/3, r.Settle.Mean())
 	})
 	t.Run("a slow list keeps back what comes meanwhile", func(t *testing.T) {
 		spec := *spec
 		spec.Faults = loadgen.Faults{Gone: 2, SlowList: 100 * ms}
-		r := run(t, Config{Spec: &spec, Store: exact, Arrivals: &arrive{at(0, 1), at(20*ms, 2), at(40*ms, 3)}})
+		r := run(t, Config{Spec: &spec, Store: exact, Arrivals: arrive(at(0, 1), at(20*ms, 2), at(40*ms, 3))})
 		assert.EqualValues(t, 1000, r.Listed)
 		assert.InDelta(t, 100*ms, r.Settle.Quantile(0.67)-10*ms, float64(ms), "the second comes with the list")
 	})
@@ -222,6 +212,25 @@ func TestBelowCountsLikeBuckets(t *testing.T) {
 	}
 	assert.InDeltaSlice(t, []float64{0.01, 0.11, 1, 1},
 		d.Below(0, 10500*time.Microsecond, 99500*time.Microsecond, time.Hour), 1e-9)
+}
+
+func TestRecordingsTakeThePlaceOfTheSchedule(t *testing.T) {
+	spec, err := loadgen.Preset("rolling-update")
+	require.NoError(t, err)
+	spec.Seed = 3
+	_, stream, err := spec.ListWatch()
+	require.NoError(t, err)
+	recording, err := Record(stream)
+	require.NoError(t, err)
+	drawn := run(t, Config{Spec: spec})
+	played := run(t, Config{Spec: spec, Arrivals: recording.Arrivals()})
+	assert.EqualValues(t, recording.Len(), played.Arrivals)
+	assert.Equal(t, drawn.Arrivals, played.Arrivals)
+	assert.Positive(t, recording.Objects(0))
+	assert.Zero(t, recording.Objects(99))
+	assert.InEpsilon(t, drawn.Settle.Mean(), played.Settle.Mean(), 0.05)
+	again := run(t, Config{Spec: spec, Arrivals: recording.Arrivals()})
+	assert.Equal(t, played.Settle.Mean(), again.Settle.Mean())
 }
 
 // Ten times as many events need no more memory.
