@@ -35,6 +35,9 @@ var electionFaults = map[string]string{
 	"leader-for-ever":      "is-leader-ends",
 	"seconds-truncated":    "sub-second-lease",
 	"same-term":            "differential",
+	"uncoordinated":        "coordinated-takes-nothing",
+	"new-acquire-time":     "coordinated-renews-what-it-is-given",
+	"term-without-end":     "coordinated-ends-its-term",
 }
 
 // A faultyElector has one fault.
@@ -54,6 +57,8 @@ func newFaultyElector(fault string) newElector {
 			if c.LeaseDuration <= c.RenewDeadline {
 				c.LeaseDuration, c.RenewDeadline, c.RetryPeriod = leaseDuration, renewDeadline, retryPeriod
 			}
+		case "uncoordinated":
+			c.Coordinated = false
 		case "no-release":
 			c.ReleaseOnCancel = false
 		case "always-releases":
@@ -123,6 +128,9 @@ func (l *faultyLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecor
 		if l.fault == "record-times" && time.Since(record.RenewTime.Time) > leaseDuration {
 			record.HolderIdentity = ""
 		}
+		if l.fault == "term-without-end" {
+			record.PreferredHolder = ""
+		}
 	}
 	return record, raw, err
 }
@@ -146,7 +154,7 @@ func (l *faultyLock) Update(ctx context.Context, record resourcelock.LeaderElect
 		}
 	case "transitions-kept", "same-term":
 		record.LeaderTransitions = l.transitions
-	case "acquire-time-renewed":
+	case "acquire-time-renewed", "new-acquire-time":
 		record.AcquireTime = record.RenewTime
 	}
 	return l.Interface.Update(ctx, l.spoil(record))
