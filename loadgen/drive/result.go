@@ -34,6 +34,9 @@ type Result struct {
 	Warnings   []string       `json:"warnings,omitempty"`
 }
 
+// Interrupted is the reason of a drive whose context ended.
+const Interrupted = "interrupted"
+
 // Names of a result's latencies. The first six are the stages of an event, in
 // this order, each from the event's intended time and with one value an event,
 // coalesced ones included: the latency of an event that was overtaken by a newer
@@ -91,23 +94,25 @@ type Accounting struct {
 	Lost      int `json:"lost"`      // events that no reconcile saw or saw overtaken
 	Stale     int `json:"stale"`     // keys whose last reconcile did not see their last state
 	Backwards int `json:"backwards"` // reconciles that saw an older state than one before
+	Together  int `json:"together"`  // reconciles that began while another worker held the key
 
 	Bad []string `json:"bad,omitempty"` // the first few keys that make the balance fail, and how
 
-	Adds       int `json:"adds"`       // keys put into the work queue, retries included
-	Reconciles int `json:"reconciles"` // ended
-	Failures   int `json:"failures"`   // reconciles that failed
-	GivenUp    int `json:"givenUp"`    // keys forgotten at the retry limit
-	Requeued   int `json:"requeued"`   // successes that asked to come back later
-	Unsettled  int `json:"unsettled"`  // events seen, but not successfully when the drive ended
-	Hurried    int `json:"hurried"`    // reconciles cut short because the drain took too long; their latencies are lower bounds
-	APICalls   int `json:"apiCalls"`
-	Relists    int `json:"relists"` // lists and watches that began after the first ones
+	Adds        int `json:"adds"`       // keys put into the work queue, retries included
+	Reconciles  int `json:"reconciles"` // ended
+	Failures    int `json:"failures"`   // reconciles that failed
+	GivenUp     int `json:"givenUp"`    // keys forgotten at the retry limit
+	Requeued    int `json:"requeued"`   // successes that asked to come back later
+	Unsettled   int `json:"unsettled"`  // events seen, but not successfully when the drive ended
+	Hurried     int `json:"hurried"`    // reconciles cut short because the drain took too long; their latencies are lower bounds
+	APICalls    int `json:"apiCalls"`
+	Relists     int `json:"relists"`     // lists that began after the first ones
+	Disconnects int `json:"disconnects"` // watches that the API server cut or ended with 410 Gone
 }
 
 // Sound reports whether everything is accounted for.
 func (a Accounting) Sound() bool {
-	return a.Lost == 0 && a.Stale == 0 && a.Backwards == 0 && a.Sent == a.Delivered+a.Coalesced
+	return a.Lost == 0 && a.Stale == 0 && a.Backwards == 0 && a.Together == 0 && a.Sent == a.Delivered+a.Coalesced
 }
 
 // A Distribution is what an HDR histogram from 100 ns to an hour recorded,

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/spf13/cobra"
+)
+
+// A driveCommandLine is what drive's flags say.
+type driveCommandLine struct {
+	job         driveJob
+	parts       partFlags
+	reconcile   loadgen.Reconcile // of which the flags that are given count
+	serviceMode string
+	speed       string
+	by          string
+	rounds      int
+	budget      time.Duration
+	precision   share
+	dir         string
+	metricsAddr string
+	out         output
+}
+
+func (s Suite) driveCommand() *cobra.Command {
+	var l driveCommandLine
+	cmd := &cobra.Command{
+		Use:   "drive WORKLOAD|RECORDING",
+		Short: "Run a whole controller under an open load, latency by stage",
+		Long: `Drive runs the standard controller (informer, handler, rate limiting queue,
+workers, reconcile) made of any variants, under a preset, a workload file or a
+recording of watch traffic. Events come when they are due, however far behind the
+controller is, and every latency counts from there: when the watch delivered an
+event, the cache held it, its key was enqueued, a worker picked it up, the first
+reconcile that saw it ended, and the first successful one.
+
+Everything is accounted for: an event is seen by a reconcile or overtaken by a
+newer one, and the last state of every object is seen. A drive that loses
+something fails with exit code 1 and names the first keys.
+
+Several variants of a part, with commas, are compared: each is an arm, and all
+arms are sampled in turns in fresh processes, the first one twice. The result
+directory is as that of benchrun run, and holds each drive's full result in
+drive/ARM/ROUND.json. Ctrl-C ends the load and reports what was seen.`,
+		Example: `  # What a controller built with client-go feels on a rolling update
+  benchrun drive rolling-update
+
+  # Its work queue under load, with your own settings
+  benchrun drive steady-5k-nodes --workers 10 --service 'lognormal(5ms, 80ms)' --qps 50 --burst 100
+
+  # Two queues and two informers on your cluster's traffic, at ten times the speed
+  benchrun drive pods.json --speed 10 --informer client-go,snapshot --rate-limiting-queue client-go,fused
+
+  # As the node life-cycle controller has it, with metrics for Prometheus meanwhile
+  benchrun drive node-failure --two-queues --metrics-addr 127.0.0.1:9090`,
+		Args:              wantArgs("WORKLOAD|RECORDING"),
+		ValidArgsFunction: completeWorkloads,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l.job.Source = args[0]
+			return s.drive(cmd, l)
+		},
+	}
+	l.addTo(cmd)
+	return cmd
+}
+
+func (l *driveCommandLine) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	l.parts.addTo(cmd)
+	f.BoolVar(&l.job.TwoQueues, "two-queues", false, "nodes have a plain queue of their own, with as many workers, which never fails")
+	f.IntVar(&l.reconcile.Workers, "workers", 0, "concurrent reconciles (default the workload's, else 5)")
+	f.Var(distFlag{&l.reconcile.Service}, "service", "time of a reconcile's own work: 5ms, 'exp(10ms)', 'lognormal(5ms, 80ms)' (median, p99), … (default the workload's)")
+	f.StringVar(&l.serviceMode, "service-mode", "sleep", "how it passes: sleep, cpu (works)")
+	f.Var(distFlag{&l.reconcile.Calls}, "calls", "API calls of a reconcile (default the workload's)")
+	f.Var(distFlag{&l.reconcile.CallLatency}, "call-latency", "time of a call once it is sent (default the workload's)")
+	f.Float64Var(&l.reconcile.QPS, "qps", 0, "client-side limit of API calls a second, 0 for none (default the workload's)")
+	f.IntVar(&l.reconcile.Burst, "burst", 0, "calls that the limit lets through at once (default the workload's, else the QPS)")
+	f.Float64Var(&l.reconcile.Failure, "failure", 0, "share of reconciles that fail, 0 to 1 (default the workload's)")
+	f.IntVar(&l.reconcile.Retries, "retries", 0, "failures in a row until a key is given up, 0 for never (default the workload's)")
+	f.DurationVar(&l.reconcile.Resync, "resync", 0, "how often every object is queued again, 0 for never (default the workload's)")
+	f.BoolVar(&l.job.ColdStart, "cold-start", false, "reconcile the first list too, as after a restart")
+	f.StringVar(&l.speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
+	f.DurationVar(&l.job.Duration, "duration", 0, "end the load then at the latest (default the workload's end, in a comparison 10s)")
+	f.DurationVar(&l.job.Warmup, "warmup", 0, "record no latencies of events due before")
+	f.DurationVar(&l.job.Drain, "drain", 0, "how long reconciles take their time after the load (default 30s)")
+	f.StringVar(&l.by, "by", byCPU, "what variants are compared by: "+strings.Join(verdictNames(), ", "))
+	f.IntVar(&l.rounds, "rounds", 0, "drives of each arm (default 1, in a comparison 10)")
+	f.DurationVar(&l.budget, "budget", 0, "time for all drives of a comparison (default what its rounds take)")
+	f.Var(&l.precision, "precision", "half width of the ratios' intervals at which a comparison may end (default 5%)")
+	f.Uint64Var(&l.job.Seed, "seed", 0, "seed of reconciles, readers and schedule (default the workload's)")
+	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-drive)")
+	f.StringVar(&l.metricsAddr, "metrics-addr", "", "serve Prometheus metrics at http://ADDR/metrics during a single drive; without a host on loopback")
+	l.out.addTo(cmd)
+	for flag, values := range map[string][]string{"service-mode": {"sleep", "cpu"}, "by": verdictNames(), "speed": {"1", "10", "max"}} {
+		// The flag is known to exist.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// partFlags are the variants of each part.
+type partFlags struct {
+	informer, indexer, fifo, queue, delayingQueue, rateLimiter, rateLimitingQueue []string
+}
+
+func (p *partFlags) addTo(cmd *cobra.Command) {
+	for _, x := range []struct {
+		to         *[]string
+		name, what string
+		names      []string
+	}{
+		{&p.informer, "informer", "informers, whole (default client-go)", variantNames(impl.Informers())},
+		{&p.indexer, "indexer", "indexers, in an informer of parts (default snapshot)", variantNames(impl.Indexers())},
+		{&p.fifo, "fifo", "FIFOs, in an informer of parts (default ring)", drive.FIFOs()},
+		{&p.rateLimitingQueue, "rate-limiting-queue", "rate limiting queues (default client-go)", variantNames(impl.RateLimitingQueues[string]())},
+		{&p.delayingQueue, "delaying-queue", "delaying queues inside it", variantNames(impl.DelayingQueues[string]())},
+		{&p.queue, "queue", "work queues inside that, and of the nodes with --two-queues", variantNames(impl.Queues[string]())},
+		{&p.rateLimiter, "rate-limiter", "rate limiters (default compact with a queue of ours, else client-go)", variantNames(impl.RateLimiters[string]())},
+	} {
+		cmd.Flags().StringSliceVar(x.to, x.name, nil, x.what+": "+strings.Join(x.names, ", "))
+		_ = cmd.RegisterFlagCompletionFunc(x.name, cobra.FixedCompletions(x.names, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+func variantNames[New any](variants []impl.Variant[New]) []string {
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	return names
+}
+
+func completeWorkloads(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return loadgen.Presets(), cobra.ShellCompDirectiveDefault
+}
+
+// A distFlag is a flag that takes a distribution.
+type distFlag struct{ *randvar.Dist }
+
+func (d distFlag) Type() string { return "distribution" }
+func (d distFlag) String() string {
+	if d.Dist == nil || d.IsZero() {
+		return ""
+	}
+	return d.Dist.String()
+}
+
+func (d distFlag) Set(text string) error {
+	parsed, err := randvar.Parse(text)
+	*d.Dist = parsed
+	return err
+}
+
+// drive checks the whole command line before anything runs.
+func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
+	if err := l.check(cmd); err != nil {
+		return err
+	}
+	arms, err := l.parts.arms()
+	if err != nil {
+		return err
+	}
+	load, err := l.job.open()
+	if err != nil {
+		return err
+	}
+	l.job.Reconcile = l.overrides(cmd, load.spec.Reconcile)
+	if err := l.job.check(load); err != nil {
+		return err
+	}
+	if l.job.Seed == 0 {
+		l.job.Seed = load.spec.Seed
+	}
+	if l.job.Seed == 0 {
+		l.job.Seed = uint64(time.Now().UnixNano())
+	}
+	if l.dir == "" {
+		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-drive")
+	}
+	if len(arms) == 1 && l.rounds <= 1 {
+		return s.driveOnce(cmd, l, load, arms[0])
+	}
+	if l.metricsAddr != "" {
+		return errors.New("--metrics-addr: a comparison runs many drives in processes of their own, expected one variant of each part")
+	}
+	return s.driveAll(cmd, l, load, arms)
+}
+
+// check reads the flags that are words and refuses numbers out of range.
+func (l *driveCommandLine) check(cmd *cobra.Command) error {
+	switch l.serviceMode {
+	case "sleep":
+	case "cpu":
+		l.job.CPU = true
+	default:
+		return fmt.Errorf("--service-mode: found %q, expected sleep or cpu", l.serviceMode)
+	}
+	if l.speed != "max" {
+		if _, err := fmt.Sscanf(l.speed+" ", "%g ", &l.job.Speed); err != nil || !(l.job.Speed > 0) {
+			return fmt.Errorf("--speed: found %q, expected a number above 0, or max", l.speed)
+		}
+	}
+	if _, err := verdictUnit(l.by); err != nil {
+		return err
+	}
+	for _, name := range []string{"rounds", "budget", "duration", "workers", "warmup", "drain", "qps", "burst", "retries", "resync"} {
+		f := cmd.Flags().Lookup(name)
+		zero := f.Value.String() == "0" || f.Value.String() == "0s"
+		negative := strings.HasPrefix(f.Value.String(), "-")
+		mayBeZero := name == "warmup" || name == "qps" || name == "burst" || name == "retries" || name == "resync"
+		if f.Changed && (negative || zero && !mayBeZero) {
+			return fmt.Errorf("--%s: found %s, expected more", name, f.Value)
+		}
+	}
+	return nil
+}
+
+// overrides puts the flags that were given into what the workload says.
+func (l *driveCommandLine) overrides(cmd *cobra.Command, r loadgen.Reconcile) loadgen.Reconcile {
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	for name, set := range map[string]func(){
+		"workers":      func() { r.Workers = l.reconcile.Workers },
+		"service":      func() { r.Service = l.reconcile.Service },
+		"calls":        func() { r.Calls = l.reconcile.Calls },
+		"call-latency": func() { r.CallLatency = l.reconcile.CallLatency },
+		"qps":          func() { r.QPS, r.Burst = l.reconcile.QPS, 0 },
+		"failure":      func() { r.Failure = l.reconcile.Failure },
+		"retries":      func() { r.Retries = l.reconcile.Retries },
+		"resync":       func() { r.Resync = l.reconcile.Resync },
+	} {
+		if given(name) {
+			set()
+		}
+	}
+	if given("burst") {
+		r.Burst = l.reconcile.Burst
+	}
+	return r
+}

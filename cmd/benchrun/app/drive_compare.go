@@ -1,0 +1,186 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Defaults of a comparison.
+const (
+	driveRounds   = 10
+	driveFewest   = 6 // rounds that an interval needs
+	driveLoadTime = 10 * time.Second
+)
+
+// driveAll compares the arms: round by round, each drive in a fresh process.
+func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, arms []driveArm) error {
+	if l.job.Duration == 0 {
+		l.job.Duration = driveLoadTime
+	}
+	c, err := driveCase(load.name, l.by, arms)
+	if err != nil {
+		return err
+	}
+	run := driveRecord(cmd, l, load, c)
+	program, err := self()
+	if err != nil {
+		return err
+	}
+	// A job's paths stay right in the child, which runs in the same folder.
+	parts := map[string]drive.Parts{}
+	for _, a := range arms {
+		parts[a.Name] = a.parts
+	}
+	rounds := map[string]int{}
+	sampler := lab.Children(func(_ experiment.PlannedCase, a experiment.Arm) []string {
+		job := l.job
+		job.Arm, job.Round, job.Parts = a.Name, rounds[a.Name], parts[a.Variant]
+		job.Result = resultFile(l.dir, a.Name, job.Round)
+		rounds[a.Name]++
+		text, _ := json.Marshal(job) // plain data
+		return append(program, "drive-sample", string(text))
+	}, run.Plan.Timeout)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d arms, up to %d rounds of at least %s, seed %d, into %s\n", len(c.Arms), run.Plan.MaxRounds,
+		time.Duration(len(c.Arms))*l.job.Duration, l.job.Seed, l.dir)
+	progress := newProgressLine(cmd.ErrOrStderr())
+	run, samples, err := lab.Lab{Sample: sampler, Report: progress.show}.Execute(cmd.Context(), l.dir, run)
+	progress.done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.dir, err)
+	}
+	if len(samples) == 0 {
+		return errors.New("interrupted before the first drive ended: there is nothing to report")
+	}
+	if err := s.publish(cmd.OutOrStdout(), l.dir, run, samples, l.out); err != nil {
+		return err
+	}
+	failed := 0
+	for _, x := range run.Schedule {
+		if x.Failure != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "FAILED: %s, round %d: %s\n", x.Arm, x.Round, x.Failure)
+			failed++
+		}
+	}
+	if failed > 0 {
+		return errGate
+	}
+	return nil
+}
+
+// driveRecord is the record of a run of drives before the first.
+func driveRecord(cmd *cobra.Command, l driveCommandLine, load driveLoad, c experiment.PlannedCase) experiment.Run {
+	plan := experiment.Plan{
+		Profile: "drive", Seed: l.job.Seed, Confidence: 0.95, SampleTime: l.job.Duration,
+		Precision: cmp.Or(float64(l.precision), 0.05),
+		Budget:    cmp.Or(l.budget, 24*time.Hour), // the rounds are the limit
+		MinRounds: driveFewest, MaxRounds: driveRounds,
+		// A drive ends by itself; one that hangs does not.
+		Timeout: 10*time.Minute + 2*(l.job.Duration+l.job.Drain),
+		Cases:   []experiment.PlannedCase{c},
+	}
+	if load.trace {
+		plan.Trace = l.job.Source
+	} else {
+		plan.Workload = l.job.Source
+	}
+	if l.rounds > 0 {
+		plan.MinRounds, plan.MaxRounds = l.rounds, l.rounds
+	}
+	args := []string{"drive", l.job.Source}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "output" {
+			args = append(args, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
+		}
+	})
+	return experiment.Run{
+		Schema: experiment.SchemaVersion, Command: args, Plan: plan, Environment: experiment.Here(), Versions: experiment.Versions(),
+	}
+}
+
+// driveSampleCommand is one drive of a comparison: a process of its own, which
+// prints a line in the Go benchmark format and writes the full result.
+func (s Suite) driveSampleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "drive-sample JOB", Short: "Run one drive in this process", Hidden: true, Args: wantArgs("JOB"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var job driveJob
+			if err := json.Unmarshal([]byte(args[0]), &job); err != nil {
+				return fmt.Errorf("JOB: %w", err)
+			}
+			load, err := job.open()
+			if err != nil {
+				return err
+			}
+			// The parent asks for a drive's end by killing it; what it saw is in
+			// the rounds before.
+			result, err := drive.Run(context.WithoutCancel(cmd.Context()), job.config(load))
+			if err != nil {
+				return err
+			}
+			if err := writeResult(job.Result, result); err != nil {
+				return err
+			}
+			if a := result.Accounting; !a.Sound() {
+				return fmt.Errorf("not everything is accounted for: lost %d, last state unseen of %d objects, backwards %d, two workers at once %d: %s",
+					a.Lost, a.Stale, a.Backwards, a.Together, strings.Join(a.Bad, "; "))
+			}
+			c := experiment.PlannedCase{Component: driveComponent, Name: driveCaseName(load.name)}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), benchmarkLine(c, job.Arm, result))
+			return err
+		},
+	}
+}
+
+// keep writes a single drive as a run of one sample, so that compare, report and
+// serve read it as any other.
+func (s Suite) keep(dir string, run experiment.Run, r drive.Result, took time.Duration) error {
+	c := run.Plan.Cases[0]
+	run.Plan.MinRounds, run.Plan.MaxRounds = 1, 1
+	run.Started, run.Finished, run.Stopped = r.Started, r.Started.Add(took), "rounds"
+	if r.Stopped == drive.Interrupted {
+		run.Stopped = "interrupted"
+	}
+	sample := experiment.Sample{Case: c.Key(), Arm: r.Arm, Took: took}
+	line := "# round 0 of " + c.Key() + "\n"
+	if r.Accounting.Sound() {
+		line += benchmarkLine(c, r.Arm, r)
+	} else {
+		sample.Failure = "not everything is accounted for"
+		line += "# failed: " + c.Key() + ": " + r.Arm + ": " + sample.Failure + "\n"
+	}
+	run.Schedule = []experiment.Sample{sample}
+	run.Warnings = []experiment.Warning{experiment.Warn("run", "a single drive shows latencies, it compares nothing")}
+	record, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return err
+	}
+	header := fmt.Sprintf("goos: %s\ngoarch: %s\ncpu: %s\n", run.Environment.OS, run.Environment.Arch, run.Environment.CPU)
+	err = errors.Join(
+		writeResult(resultFile(dir, r.Arm, r.Round), r),
+		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(header+line), 0o666),
+		os.WriteFile(filepath.Join(dir, "run.json"), append(record, '\n'), 0o666),
+	)
+	if err != nil {
+		return err
+	}
+	loaded, samples, err := experiment.Load(dir)
+	if err != nil {
+		return err
+	}
+	stats := verdict.Analyse(loaded, samples)
+	return errors.Join(verdict.Write(dir, stats), s.Report(dir, loaded, stats))
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+)
+
+// resultFile is where a drive's full result is.
+func resultFile(dir, arm string, round int) string {
+	return filepath.Join(dir, "drive", arm, strconv.Itoa(round)+".json")
+}
+
+// writeResult writes a result in one step, so that no reader sees half of it.
+func writeResult(path string, r drive.Result) error {
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	temp := path + ".tmp"
+	if err := os.WriteFile(temp, append(b, '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+// driveOnce drives in this process, live on the screen.
+func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad, arm driveArm) error {
+	c, err := driveCase(load.name, l.by, []driveArm{arm})
+	if err != nil {
+		return err
+	}
+	l.job.Arm, l.job.Parts = arm.Name, arm.parts
+	config := l.job.config(load)
+	if l.metricsAddr != "" {
+		config.Registry = prometheus.NewRegistry()
+		address, stop, err := serveMetrics(l.metricsAddr, config.Registry)
+		if err != nil {
+			return fmt.Errorf("--metrics-addr: %w", err)
+		}
+		defer stop()
+		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
+	}
+	if err := emptyDir(l.dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d, into %s\n", arm.Name, l.job.Seed, l.dir)
+	screen := newDriveScreen(cmd.ErrOrStderr(), "drive "+load.name+": "+arm.Name)
+	config.Progress = screen.show
+	begin := time.Now()
+	result, err := drive.Run(cmd.Context(), config)
+	screen.clear()
+	if err != nil && result.Accounting.Sent == 0 {
+		return err
+	}
+	took := time.Since(begin)
+	if wrote := errors.Join(err, s.keep(l.dir, driveRecord(cmd, l, load, c), result, took)); wrote != nil {
+		return wrote
+	}
+	if err := printDrive(cmd.OutOrStdout(), result, l.out); err != nil {
+		return err
+	}
+	if l.out == "table" {
+		fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", filepath.Join(l.dir, "report.html"))
+	}
+	if !result.Accounting.Sound() {
+		printFailure(cmd.ErrOrStderr(), result.Accounting)
+		return errGate
+	}
+	return nil
+}
+
+// emptyDir makes the result directory and refuses one that holds files.
+func emptyDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.MkdirAll(dir, 0o777)
+}
+
+// serveMetrics serves a registry until stop.
+func serveMetrics(address string, registry *prometheus.Registry) (at string, stop func(), err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", nil, fmt.Errorf("found %q, expected HOST:PORT or :PORT", address)
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if err != nil {
+		return "", nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) }) // it ends when it is closed
+	return listener.Addr().String(), func() { server.Close(); serving.Wait() }, nil
+}

@@ -1,0 +1,194 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/fakeapi"
+	"github.com/informerbench/informerbench/loadgen/pace"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// A Config says what is driven by what.
+type Config struct {
+	Workload string // name in the result
+	Arm      string // name in a comparison
+	Round    int
+	Seed     uint64 // of reconciles and readers; the load has its spec's
+
+	// Spec is the load and what the controller and the readers do.
+	Spec *loadgen.Spec
+	// Trace opens a recording that takes the place of the spec's load; nil for
+	// none.
+	Trace func() (loadgen.Stream, error)
+
+	Parts     Parts
+	TwoQueues bool    // nodes have a plain queue of their own, with as many workers
+	CPU       bool    // reconciles burn processor time instead of sleeping
+	ColdStart bool    // the first list is reconciled too, as after a restart
+	Speed     float64 // how many times faster than the workload says; 0 for as fast as possible
+
+	Duration time.Duration // the load ends then at the latest; 0 for no limit
+	Warmup   time.Duration // latencies of events due before it are not recorded
+	Drain    time.Duration // how long reconciles take their time after the load; default 30s
+
+	// Registry, if not nil, gets the metrics that controllers serve.
+	Registry *prometheus.Registry
+	// Progress, if not nil, is called about once a second, and at the end.
+	Progress func(Progress)
+}
+
+// A Progress is how a drive stands.
+type Progress struct {
+	Phase   string        // "sync", "load", "drain", "done"
+	Elapsed time.Duration // since the first event's time
+	Of      time.Duration // until the load ends, 0 if that is not known
+	Sent    int
+	Seen    int  // events that a reconcile saw, or saw overtaken
+	Tick    Tick // the last second
+}
+
+// defaultDrain is enough for a backlog of some seconds.
+const defaultDrain = 30 * time.Second
+
+// A drive is one run of a Config.
+type drive struct {
+	config    Config
+	spec      *loadgen.Spec
+	begun     time.Time
+	epoch     atomic.Int64 // the first event's time, in nanoseconds since begun
+	resources []*resource
+	ledger    *ledger
+	meters    meters
+	c         *controller
+	until     func(time.Time) time.Duration
+	source    *source
+	stream    *paced
+	pacer     *pace.Pacer
+	server    *fakeapi.Server
+	initial   int // objects of the first lists
+
+	workers    sync.WaitGroup
+	background sync.WaitGroup // informers, readers, probe and ticker
+	phase      atomic.Value
+	timeline   timeline
+}
+
+// Run drives the configured controller until the load has ended, or ctx has,
+// and everything is accounted for. The result is what was seen so far if it
+// returns an error too. A drive that lost something is no error: ask the
+// result's Accounting.
+func Run(ctx context.Context, config Config) (Result, error) {
+	d, err := newDrive(config)
+	if err != nil {
+		return Result{}, err
+	}
+	return d.run(ctx)
+}
+
+// now is the time since the first event's.
+func (d *drive) now() time.Duration { return d.at(time.Now()) }
+
+func (d *drive) at(t time.Time) time.Duration {
+	return t.Sub(d.begun) - time.Duration(d.epoch.Load())
+}
+
+// begin makes this moment the first event's time.
+func (d *drive) begin() { d.epoch.Store(int64(time.Since(d.begun))) }
+
+func newDrive(config Config) (*drive, error) {
+	parts, err := config.Parts.Complete()
+	if err != nil {
+		return nil, err
+	}
+	config.Parts = parts
+	spec, err := config.Spec.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if config.Drain == 0 {
+		config.Drain = defaultDrain
+	}
+	d := &drive{config: config, spec: spec, until: exactly, pacer: pace.New()}
+	if config.Trace != nil {
+		d.source, err = ofTrace(config.Trace, time.Duration(float64(config.Duration)*config.Speed))
+	} else {
+		d.source, err = ofSpec(spec)
+	}
+	d.begun = time.Now()
+	d.ledger = newLedger(d.now, config.Warmup)
+	return d, err
+}
+
+// build makes the controller and its informers.
+func (d *drive) build(hurry context.Context) error {
+	c := &controller{
+		spec: d.spec.Reconcile, seed: d.config.Seed, ledger: d.ledger, meters: &d.meters,
+		resources: map[string]*resource{},
+		work:      &pastime{cpu: d.config.CPU, hurry: hurry, until: d.until},
+	}
+	d.c = c
+	if c.spec.QPS > 0 {
+		c.client = flowcontrol.NewTokenBucketRateLimiter(float32(c.spec.QPS), c.spec.Burst)
+	}
+	metrics := queueMetrics{wait: d.meters.add(QueueWait), record: func() bool { return d.now() >= d.config.Warmup }}
+	if d.config.Registry != nil {
+		c.exposed = expose(d.config.Registry)
+		metrics.exposed = c.exposed
+	}
+	limiter, err := d.config.Parts.limiter(c.spec.Limiter)
+	if err != nil {
+		return err
+	}
+	if c.queue, err = d.config.Parts.queue("drive", limiter, metrics); err != nil {
+		return err
+	}
+	if d.config.TwoQueues {
+		c.plain = d.config.Parts.plainQueue("drive-nodes", metrics)
+	}
+	return nil
+}
+
+// watchFor makes the informer of a resource, with marks at the ends of its way:
+// the transform sees what the watch delivers, an index function what is stored.
+func (d *drive) watchFor(r *resource, lw cache.ListerWatcher, example loadgen.Object) error {
+	newInformer, err := d.config.Parts.informers()
+	if err != nil {
+		return err
+	}
+	delivered, kept := d.meters.add(Watch), d.meters.add(Store)
+	r.informer = newInformer(lw, example, cache.SharedIndexInformerOptions{
+		ResyncPeriod: d.spec.Reconcile.Resync,
+		Indexers: cache.Indexers{namespaceIndex: func(obj any) ([]string, error) {
+			o, ok := obj.(loadgen.Object)
+			if !ok {
+				return nil, fmt.Errorf("found a %T in the cache, expected an API object", obj)
+			}
+			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, kept, stored)
+			return []string{o.GetNamespace()}, nil
+		}},
+	})
+	r.store = r.informer.GetIndexer()
+	if err := r.informer.SetTransform(func(obj any) (any, error) {
+		if o, ok := obj.(loadgen.Object); ok {
+			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, delivered, watched)
+		}
+		return obj, nil
+	}); err != nil {
+		return err
+	}
+	r.handled, err = r.informer.AddEventHandler(d.c.handler(r, d.config.ColdStart))
+	return err
+}
+
+// namespaceIndex is the index that every controller has.
+const namespaceIndex = cache.NamespaceIndex
+
+var errSync = errors.New("interrupted before the informers had their first list")

@@ -1,0 +1,375 @@
+package drive
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A version is one state of an object: its resource version, or that it is
+// gone, where the resource version is that of its deletion or not known.
+type version struct {
+	rv   string
+	gone bool
+}
+
+var gone = version{gone: true}
+
+// same compares states: without an object there is nothing to compare.
+func (v version) same(w version) bool {
+	return v.gone == w.gone && (v.gone || v.rv == w.rv)
+}
+
+func (v version) String() string {
+	if v.gone {
+		return "deleted"
+	}
+	return "version " + v.rv
+}
+
+// A name is an object's place in the ledger.
+type name struct {
+	resource        *resource
+	namespace, name string
+}
+
+func (n name) String() string {
+	if n.namespace == "" {
+		return n.resource.name + " " + n.name
+	}
+	return n.resource.name + " " + n.namespace + "/" + n.name
+}
+
+// An entry is one event on its way.
+type entry struct {
+	version
+	due  time.Duration
+	seq  uint64 // rising within an account
+	next *entry // of the same object, newer
+	// What happened to it already.
+	watched, stored, enqueued, picked, reconciled, seen bool
+}
+
+// An account is one object's page in the ledger: the state that is settled, then
+// the events that are not, in the order in which they become due.
+type account struct {
+	settled        version
+	seq            uint64 // of the newest event
+	oldest, newest *entry
+	held           bool // by a worker
+}
+
+// A ledger follows every event from the time it is due until a reconcile that
+// saw it, or a newer one of its object, has succeeded.
+type ledger struct {
+	now    func() time.Duration // since the time of the first event
+	warmup time.Duration        // events due before it leave no latencies
+	seed   maphash.Seed
+	shards [64]shard
+
+	sent, delivered, coalesced, backwards, together, open atomic.Int64
+
+	mu     sync.Mutex
+	bad    []string
+	recent [2]change // newest last
+}
+
+// A change is where and when an object changes.
+type change struct {
+	name
+	due time.Duration
+}
+
+type shard struct {
+	mu       sync.Mutex
+	accounts map[name]*account
+	free     *entry
+	_        [40]byte // keeps two locks off one cache line
+}
+
+func newLedger(now func() time.Duration, warmup time.Duration) *ledger {
+	l := &ledger{now: now, warmup: warmup, seed: maphash.MakeSeed()}
+	for i := range l.shards {
+		l.shards[i].accounts = map[name]*account{}
+	}
+	return l
+}
+
+// lock returns the shard of an object, locked.
+func (l *ledger) lock(n name) *shard {
+	s := &l.shards[maphash.String(l.seed, n.name)%uint64(len(l.shards))]
+	s.mu.Lock()
+	return s
+}
+
+// initial opens the account of an object that was there, and reconciled, before
+// the load begins.
+func (l *ledger) initial(n name, rv string) {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	s.accounts[n] = &account{settled: version{rv: rv}}
+}
+
+// send enters an event, at the latest when it becomes due.
+func (l *ledger) send(n name, v version, due time.Duration) {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	a := s.accounts[n]
+	if a == nil {
+		a = &account{settled: gone}
+		s.accounts[n] = a
+	}
+	e := s.free
+	if e == nil {
+		e = new(entry)
+	} else {
+		s.free = e.next
+	}
+	a.seq++
+	*e = entry{version: v, due: due, seq: a.seq}
+	if a.newest == nil {
+		a.oldest = e
+	} else {
+		a.newest.next = e
+	}
+	a.newest = e
+	l.sent.Add(1)
+	l.open.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent[0], l.recent[1] = l.recent[1], change{n, due}
+}
+
+// lastChange returns the object that changed last, as far as is due.
+func (l *ledger) lastChange() (name, bool) {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range [...]change{l.recent[1], l.recent[0]} {
+		if c.resource != nil && c.due <= now {
+			return c.name, true
+		}
+	}
+	return name{}, false
+}
+
+// find returns the open event that left an object in state v. Without a
+// resource version it is the newest deletion that is due: a cache without the
+// object shows nothing else.
+func (a *account) find(v version, now time.Duration) *entry {
+	var found *entry
+	for e := a.oldest; e != nil; e = e.next {
+		switch {
+		case v.rv != "" && v.rv == e.rv:
+			return e
+		case v.rv == "" && e.gone && e.due <= now:
+			found = e
+		}
+	}
+	return found
+}
+
+// mark notes that a stage has reached the state v of an object, and with it the
+// events before it. stage says which flag of an entry that is.
+func (l *ledger) mark(n name, v version, m *meter, stage func(*entry) *bool) {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	a := s.accounts[n]
+	if a == nil {
+		return
+	}
+	now := l.now()
+	upTo := a.find(v, now)
+	if upTo == nil || *stage(upTo) {
+		return
+	}
+	for e := a.oldest; e != upTo.next; e = e.next {
+		if done := stage(e); !*done {
+			*done = true
+			l.record(m, e, now)
+		}
+	}
+}
+
+func (l *ledger) record(m *meter, e *entry, now time.Duration) {
+	if e.due >= l.warmup {
+		m.record(now - e.due)
+	}
+}
+
+func watched(e *entry) *bool  { return &e.watched }
+func stored(e *entry) *bool   { return &e.stored }
+func enqueued(e *entry) *bool { return &e.enqueued }
+
+// take notes that a worker has taken an object's key, and at which state v it
+// then found the object in the cache. It returns what end is to be called with:
+// the place of the newest event that v shows, 0 if it shows nothing new.
+func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	a := s.accounts[n]
+	if a == nil {
+		if !v.gone {
+			l.fault(&l.backwards, "%s was seen at %s after it was deleted", n, v)
+		}
+		return 0
+	}
+	if a.held {
+		l.fault(&l.together, "%s was held by two workers at once", n)
+	}
+	a.held = true
+	newest := a.find(v, l.now())
+	seen := a.lastSeen()
+	switch {
+	case newest == nil && v.same(seen):
+		return 0
+	case newest == nil, newest.next != nil && newest.next.seen:
+		l.fault(&l.backwards, "%s was seen at %s, expected %s or newer", n, v, seen)
+		return 0
+	}
+	for e := a.oldest; e != newest.next; e = e.next {
+		if e.seen {
+			continue
+		}
+		e.seen = true
+		l.record(m, e, max(picked, e.due))
+		if e == newest {
+			l.delivered.Add(1)
+		} else {
+			l.coalesced.Add(1)
+		}
+	}
+	return newest.seq
+}
+
+// lastSeen is the newest state that a reconcile has seen.
+func (a *account) lastSeen() version {
+	v := a.settled
+	for e := a.oldest; e != nil && e.seen; e = e.next {
+		v = e.version
+	}
+	return v
+}
+
+// An outcome is how a reconcile ended: well, to be tried again, or for good.
+type outcome int
+
+const (
+	settled outcome = iota
+	retried
+	givenUp
+)
+
+// end notes that the reconcile which saw the events up to a place has ended.
+// They are closed unless it is to be tried again.
+func (l *ledger) end(n name, upTo uint64, result outcome, reconciled, settles *meter) {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	a := s.accounts[n]
+	if a == nil {
+		return
+	}
+	a.held = false
+	now := l.now()
+	for e := a.oldest; e != nil && e.seq <= upTo; e = e.next {
+		if !e.reconciled {
+			e.reconciled = true
+			l.record(reconciled, e, now)
+		}
+	}
+	if result == retried {
+		return
+	}
+	for e := a.oldest; e != nil && e.seq <= upTo; e = a.oldest {
+		if result == settled {
+			l.record(settles, e, now)
+		}
+		a.settled, a.oldest = e.version, e.next
+		*e = entry{next: s.free}
+		s.free = e
+		l.open.Add(-1)
+	}
+	if a.oldest == nil {
+		a.newest = nil
+		if a.settled.gone {
+			delete(s.accounts, n)
+		}
+	}
+}
+
+// staleness is the age of what a reader sees that finds an object in state v:
+// the time since its first due change that v does not show.
+func (l *ledger) staleness(n name, v version) time.Duration {
+	s := l.lock(n)
+	defer s.mu.Unlock()
+	a := s.accounts[n]
+	if a == nil {
+		return 0
+	}
+	now := l.now()
+	first := a.oldest
+	if shown := a.find(v, now); shown != nil {
+		first = shown.next
+	}
+	if first == nil || first.due > now {
+		return 0
+	}
+	return now - first.due
+}
+
+// badKeys is how many keys a failed drive names.
+const badKeys = 5
+
+func (l *ledger) fault(count *atomic.Int64, format string, args ...any) {
+	count.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.bad) < badKeys {
+		l.bad = append(l.bad, fmt.Sprintf(format, args...))
+	}
+}
+
+// unseen is how many events no reconcile has seen, or seen overtaken.
+func (l *ledger) unseen() int64 {
+	return l.sent.Load() - l.delivered.Load() - l.coalesced.Load()
+}
+
+// balance closes the ledger. Events that were never seen, of an object whose last
+// state was seen, were overtaken: an object that came and went while the watch
+// was cut off leaves no trace.
+func (l *ledger) balance(into *Accounting) {
+	var bad []string
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		for n, a := range s.accounts {
+			seen, last, unseen := a.settled, a.settled, 0
+			for e := a.oldest; e != nil; e = e.next {
+				if e.seen {
+					seen = e.version
+					into.Unsettled++
+				} else {
+					unseen++
+				}
+				last = e.version
+			}
+			switch {
+			case unseen == 0:
+			case seen.same(last):
+				l.coalesced.Add(int64(unseen))
+			default:
+				into.Stale++
+				into.Lost += unseen
+				bad = append(bad, fmt.Sprintf("%s was last seen at %s, expected %s; events that nobody saw: %d", n, seen, last, unseen))
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.Sort(bad)
+	into.Bad = append(l.bad, bad[:min(len(bad), max(0, badKeys-len(l.bad)))]...)
+	into.Sent, into.Delivered, into.Coalesced = int(l.sent.Load()), int(l.delivered.Load()), int(l.coalesced.Load())
+	into.Backwards, into.Together = int(l.backwards.Load()), int(l.together.Load())
+}

@@ -1,0 +1,238 @@
+package drive
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// Phases of a drive.
+const (
+	phaseSync  = "sync"
+	phaseLoad  = "load"
+	phaseDrain = "drain"
+	phaseDone  = "done"
+)
+
+func (d *drive) run(ctx context.Context) (Result, error) {
+	result := Result{
+		Schema: SchemaVersion, Workload: d.config.Workload, Arm: d.config.Arm, Round: d.config.Round, Seed: d.config.Seed,
+		Setup: d.setup(), Environment: here(),
+	}
+	hurry, hasten := context.WithCancel(context.Background())
+	defer hasten()
+	if err := d.build(hurry); err != nil {
+		return result, err
+	}
+	defer d.c.queue.ShutDown()
+	if err := d.serve(); err != nil {
+		return result, err
+	}
+	running, stop := context.WithCancel(context.Background())
+	defer func() { stop(); d.background.Wait() }()
+	d.enter(phaseSync)
+	for _, r := range d.resources {
+		d.background.Go(func() { r.informer.RunWithContext(running) })
+	}
+	if !d.synced(ctx) {
+		return result, errSync
+	}
+
+	d.begin()
+	result.Started = time.Now().UTC()
+	d.enter(phaseLoad)
+	before := readCounters()
+	d.timeline.beforeCounters = before
+	d.c.run(&d.workers)
+	ticking, stopTicking := context.WithCancel(running)
+	d.background.Go(func() { d.watchClock(ticking) })
+	d.background.Go(func() { d.probe(ticking) })
+	d.startReaders(ticking)
+	var err error
+	result.Stopped, err = d.load(ctx)
+	cutoff := d.now()
+	result.Load = cutoff
+
+	d.enter(phaseDrain)
+	d.c.stopping.Store(true)
+	if ctx.Err() != nil {
+		hasten()
+	}
+	d.drain(ctx, hasten)
+	// What still waits for a retry is dropped here.
+	d.c.queue.ShutDownWithDrain()
+	if d.c.plain != nil {
+		d.c.plain.ShutDownWithDrain()
+	}
+	d.workers.Wait()
+	result.Drain = d.now() - cutoff
+	stopTicking()
+	result.Usage = readCounters().since(before)
+	stop()
+	d.background.Wait()
+	d.finish(&result)
+	return result, err
+}
+
+// synced waits for the first lists.
+func (d *drive) synced(ctx context.Context) bool {
+	var all []cache.DoneChecker
+	for _, r := range d.resources {
+		all = append(all, r.handled.HasSyncedChecker())
+	}
+	return cache.WaitFor(ctx, "", all...)
+}
+
+// quiet is how long nothing may happen until a drive gives up waiting. Where
+// watches break, a reflector waits up to half a minute before its next try.
+func (d *drive) quiet() time.Duration {
+	if d.spec.Faults.Gone > 0 || d.spec.Faults.Disconnect > 0 {
+		return 40 * time.Second
+	}
+	return 3 * time.Second
+}
+
+// drain waits until all events are settled, or nothing moves any more. When it
+// takes too long, or ctx ends, reconciles are cut short: what then is not seen
+// is lost.
+func (d *drive) drain(ctx context.Context, hasten func()) {
+	begin := d.now()
+	moved := begin
+	openBefore, unseenBefore := int64(-1), int64(-1)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	interrupted := ctx.Done()
+	for late := false; ; {
+		open, unseen := d.ledger.open.Load(), d.ledger.unseen()
+		now := d.now()
+		if open != openBefore || unseen != unseenBefore {
+			moved, openBefore, unseenBefore = now, open, unseen
+		}
+		idle := d.c.queue.Len() == 0 && d.c.busy.Load() == 0
+		limit := d.quiet()
+		if unseen == 0 {
+			limit = retryQuiet // only retries are under way
+		}
+		if open == 0 && idle || unseen == 0 && late && idle || now-moved > limit {
+			return
+		}
+		select {
+		case <-interrupted:
+			interrupted = nil
+			late = true
+			hasten()
+		case <-poll.C:
+			if !late && now-begin > d.config.Drain {
+				late = true
+				hasten()
+			}
+		}
+	}
+}
+
+// retryQuiet is how long a drive waits for a retry that succeeds.
+const retryQuiet = 2 * time.Second
+
+// finish fills in what is known at the end.
+func (d *drive) finish(result *Result) {
+	last := d.tick()
+	c := d.c
+	a := &result.Accounting
+	d.ledger.balance(a)
+	a.Initial = d.initial
+	a.Adds, a.Reconciles, a.Failures = int(c.adds.Load()+c.retried.Load()+c.requeued.Load()), int(c.reconciles.Load()), int(c.failures.Load())
+	a.GivenUp, a.Requeued, a.Hurried, a.APICalls = int(c.givenUp.Load()), int(c.requeued.Load()), int(c.hurried.Load()), int(c.calls.Load())
+	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, QueueWait, Work, Throttle, Staleness, Read} {
+		if x := d.meters.distribution(name); x.Count > 0 {
+			result.Latencies = append(result.Latencies, x)
+		}
+	}
+	if late := newDistribution(Lateness, d.pacer.Lateness()); late.Count > 0 {
+		result.Latencies = append(result.Latencies, late)
+	}
+	served := d.server.Stats()
+	a.Relists = max(0, int(served.Lists)-len(d.resources))
+	a.Disconnects = int(served.Disconnects + served.Gone)
+	result.Timeline = d.timeline.ticks
+	result.Generator.PerEvent = d.source.perEvent
+	if cpu := result.Usage.CPU; cpu > 0 {
+		result.Generator.Share = float64(d.source.perEvent) * float64(a.Sent) / float64(cpu)
+	}
+	result.Usage.Burnt = time.Duration(c.work.burnt.Load())
+	result.Usage.HeapPeak = d.timeline.heapPeak
+	d.doubts(result)
+	d.enter(phaseDone)
+	d.progress(last)
+}
+
+// Limits above which a result warns.
+const (
+	costlyLoad = 0.1                  // share of the CPU time
+	lateLoad   = 1 * time.Millisecond // p99 of its lateness
+)
+
+// doubts are what a reader of the result should know.
+func (d *drive) doubts(r *Result) {
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	a := r.Accounting
+	if r.Generator.Share > costlyLoad {
+		warn("the load itself takes %.0f %% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
+	}
+	if late := r.Latency(Lateness).At(0.99); late > int64(lateLoad) {
+		warn("the load was late by %s (p99): latencies, which count from the intended time, include that", time.Duration(late).Round(10*time.Microsecond))
+	}
+	if a.Hurried > 0 {
+		warn("the controller was still behind %s after the load: %d reconciles were cut short, and the latencies of their events are lower bounds", d.config.Drain, a.Hurried)
+	}
+	if a.Unsettled > 0 {
+		warn("%d events were seen, but no reconcile of them had succeeded when the drive ended", a.Unsettled)
+	}
+	if n := d.spec.Reconcile.Batch; n != informerBatch {
+		warn("the workload asks for informer batches of %d: the informers take %d at most, whatever is asked", n, informerBatch)
+	}
+	if r.Stopped == Interrupted {
+		warn("interrupted: what was seen until then is shown")
+	}
+}
+
+// informerBatch is how many deltas all informers take at a time.
+const informerBatch = 1000
+
+func (d *drive) setup() Setup {
+	r := d.spec.Reconcile
+	s := Setup{
+		Parts: d.config.Parts, Workers: r.Workers, TwoQueues: d.config.TwoQueues, QPS: r.QPS, Burst: r.Burst,
+		ServiceMode: "sleep", Failure: r.Failure, Retries: r.Retries, Resync: r.Resync,
+		Speed: d.config.Speed, ColdStart: d.config.ColdStart,
+	}
+	if d.config.CPU {
+		s.ServiceMode = "cpu"
+	}
+	if !r.Service.IsZero() {
+		s.Service = r.Service.String()
+	}
+	return s
+}
+
+// enter begins a phase.
+func (d *drive) enter(phase string) {
+	d.phase.Store(phase)
+	if phase == phaseSync || phase == phaseLoad {
+		d.progress(Tick{})
+	}
+}
+
+func (d *drive) progress(t Tick) {
+	if d.config.Progress == nil {
+		return
+	}
+	p := Progress{Phase: d.phase.Load().(string), Of: d.config.Duration, Tick: t}
+	if p.Phase != phaseSync {
+		p.Elapsed = d.now()
+		p.Sent = int(d.ledger.sent.Load())
+		p.Seen = p.Sent - int(d.ledger.unseen())
+	}
+	d.config.Progress(p)
+}

@@ -1,0 +1,249 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/fakeapi"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// A source is where the load comes from: a workload or a recording.
+type source struct {
+	names []string         // of the resources
+	types []loadgen.Object // an empty object of each
+	// open begins the load anew.
+	open func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error)
+
+	perEvent time.Duration // to make or read one, measured without a consumer
+}
+
+// selfTest is how long the load runs into nothing beforehand, to know its cost.
+const selfTest = 100 * time.Millisecond
+
+// ofSpec is the load of a workload.
+func ofSpec(spec *loadgen.Spec) (*source, error) {
+	s := &source{open: func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
+		g, err := spec.Generator()
+		if err != nil {
+			return nil, nil, err
+		}
+		return g.Population(), g, nil
+	}}
+	for _, r := range spec.Resources {
+		s.names = append(s.names, r.Name)
+	}
+	g, err := spec.Generator()
+	if err != nil {
+		return nil, err
+	}
+	s.types = g.Types()
+	begin, events := time.Now(), 0
+	for time.Since(begin) < selfTest {
+		_, err := g.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		events++
+	}
+	s.perEvent = time.Since(begin) / time.Duration(max(events, 1))
+	return s, nil
+}
+
+// ofTrace is the load of a recording, of which as much is read beforehand as the
+// drive will play: it tells which resources there are.
+func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*source, error) {
+	s := &source{}
+	kinds := map[schema.GroupVersionKind]int{}
+	stream, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer closeStream(stream)
+	begin, events := time.Now(), 0
+	for {
+		e, err := stream.Next()
+		if errors.Is(err, io.EOF) || err == nil && playing > 0 && e.At > playing {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Type == watch.Bookmark {
+			continue
+		}
+		events++
+		kind := e.Object.GetObjectKind().GroupVersionKind()
+		if _, ok := kinds[kind]; !ok {
+			kinds[kind] = len(kinds)
+			plural, _ := meta.UnsafeGuessKindToResource(kind)
+			s.names = append(s.names, plural.Resource)
+			s.types = append(s.types, emptied(e.Object))
+		}
+	}
+	if events == 0 {
+		return nil, errors.New("no events but bookmarks, expected at least one")
+	}
+	s.perEvent = time.Since(begin) / time.Duration(events)
+	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
+		stream, err := open()
+		return nil, &byKind{stream, kinds}, err
+	}
+	return s, nil
+}
+
+// emptied is an object of the same type and kind with nothing in it.
+func emptied(object loadgen.Object) loadgen.Object {
+	empty := reflect.New(reflect.TypeOf(object).Elem()).Interface().(loadgen.Object)
+	empty.GetObjectKind().SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	return empty
+}
+
+// Recorded returns a spec for a recording: what the controller and the readers
+// do may be set in it, the load is the recording's.
+func Recorded(name string) *loadgen.Spec {
+	return &loadgen.Spec{Name: name, Resources: []loadgen.Resource{{Kind: "pod", Count: 1, Events: loadgen.Events{Count: 1}}}}
+}
+
+// byKind tells the resources of a recording apart.
+type byKind struct {
+	loadgen.Stream
+	kinds map[schema.GroupVersionKind]int
+}
+
+func (s *byKind) Next() (loadgen.Event, error) {
+	e, err := s.Stream.Next()
+	if err != nil || e.Type == watch.Bookmark {
+		return e, err
+	}
+	i, ok := s.kinds[e.Object.GetObjectKind().GroupVersionKind()]
+	if !ok {
+		return e, fmt.Errorf("found a %s that was not in the recording before", e.Object.GetObjectKind().GroupVersionKind().Kind)
+	}
+	e.Resource = i
+	return e, nil
+}
+
+func (s *byKind) Close() error { closeStream(s.Stream); return nil }
+
+func closeStream(s loadgen.Stream) {
+	if c, ok := s.(io.Closer); ok {
+		c.Close()
+	}
+}
+
+// paced is a stream at another speed, cut off after a duration.
+type paced struct {
+	loadgen.Stream
+	speed    float64 // 0 is as fast as possible
+	duration time.Duration
+	now      func() time.Duration
+	cut      bool // the duration ended it
+}
+
+func (s *paced) Next() (loadgen.Event, error) {
+	e, err := s.Stream.Next()
+	if err != nil {
+		return e, err
+	}
+	if s.speed > 0 {
+		e.At = time.Duration(float64(e.At) / s.speed)
+	} else {
+		e.At = 0
+	}
+	if s.duration > 0 && (e.At > s.duration || e.At == 0 && s.now() > s.duration) {
+		s.cut = true
+		return e, io.EOF
+	}
+	return e, nil
+}
+
+// serve makes the API server that holds the load, and the informers on it.
+func (d *drive) serve() error {
+	population, stream, err := d.source.open()
+	if err != nil {
+		return err
+	}
+	d.stream = &paced{Stream: stream, speed: d.config.Speed, duration: d.config.Duration, now: d.now}
+	d.resources = make([]*resource, len(d.source.names))
+	for i, name := range d.source.names {
+		d.resources[i] = &resource{name: name}
+		d.c.resources[name] = d.resources[i]
+	}
+	d.server, err = fakeapi.New(fakeapi.Config{
+		Population: d.entered(population), Stream: d.stream, Types: d.source.types,
+		Faults: d.spec.Faults, Seed: d.spec.Seed, Pacer: d.pacer,
+		Due: func(e loadgen.Event, due time.Time) {
+			d.ledger.send(nameOf(d.resources[e.Resource], e.Object),
+				version{rv: e.Object.GetResourceVersion(), gone: e.Type == watch.Deleted}, d.at(due))
+		},
+	})
+	if err != nil {
+		return err
+	}
+	nodes := false
+	for i, r := range d.resources {
+		if d.config.TwoQueues && isNode(d.source.types[i]) {
+			r.plain, nodes = true, true
+		}
+		if err := d.watchFor(r, d.server.ListerWatcher(i), d.source.types[i]); err != nil {
+			return err
+		}
+	}
+	if d.config.TwoQueues && !nodes {
+		return errors.New("two queues are for pods and nodes, and the load has no nodes")
+	}
+	return nil
+}
+
+func isNode(object loadgen.Object) bool {
+	_, typed := object.(*corev1.Node)
+	return typed || object.GetObjectKind().GroupVersionKind().Kind == "Node"
+}
+
+// entered opens the accounts of the initial population as it is listed.
+func (d *drive) entered(population iter.Seq2[int, loadgen.Object]) iter.Seq2[int, loadgen.Object] {
+	if population == nil {
+		return nil
+	}
+	return func(yield func(int, loadgen.Object) bool) {
+		for i, object := range population {
+			n := nameOf(d.resources[i], object)
+			if d.config.ColdStart {
+				d.ledger.send(n, version{rv: object.GetResourceVersion()}, 0)
+			} else {
+				d.ledger.initial(n, object.GetResourceVersion())
+			}
+			d.initial++
+			if !yield(i, object) {
+				return
+			}
+		}
+	}
+}
+
+// load makes the events happen until there are no more, the duration has
+// passed, or ctx ends. It returns why it ended.
+func (d *drive) load(ctx context.Context) (string, error) {
+	defer closeStream(d.stream.Stream)
+	err := d.server.Run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return Interrupted, nil
+	case d.stream.cut:
+		return "duration", err
+	}
+	return "end", err
+}
