@@ -2,7 +2,9 @@
 //
 //	list      what there is to compare
 //	run       plan, sample in child processes, decide, report
+//	releases  the same cases against versions of client-go or controller-runtime
 //	calibrate how often verdicts are right on this machine
+//	drive     a whole controller under open load, latency by stage
 //	report    the report of an older run again
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
@@ -107,7 +109,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
 	return root
 }
 
