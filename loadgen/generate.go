@@ -1,9 +1,9 @@
 package loadgen
 
 import (
-	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"time"
 
@@ -52,8 +52,7 @@ func (s *Spec) Generator() (*Generator, error) {
 		r := &schedule.spec.Resources[i]
 		g.first = append(g.first, g.version+1)
 		g.version += uint64(r.Count)
-		identity := identity{schedule.spec.Seed, uint64(i)}
-		m, err := newMaker(g, i, identity)
+		m, err := g.newMaker(i)
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +61,30 @@ func (s *Spec) Generator() (*Generator, error) {
 	return g, nil
 }
 
-func newMaker(g *Generator, i int, id identity) (maker, error) {
-	switch r := &g.schedule.spec.Resources[i]; r.Kind {
-	case kindPod, kindMetadata:
-		return newPodMaker(&g.stamp, g.schedule.populations[i], id, g.first[i]), nil
-	default:
-		return nil, fmt.Errorf("resources[%d].kind: %s is not made yet", i, r.Kind)
+// newMaker makes that of resource i; those before it are there.
+func (g *Generator) newMaker(i int) (maker, error) {
+	spec := g.schedule.spec
+	r, p, id := &spec.Resources[i], g.schedule.populations[i], identity{spec.Seed, uint64(i)}
+	if r.pods() {
+		m := newPodMaker(&g.stamp, p, id, g.first[i])
+		return m, m.measure(r, m)
 	}
+	m := &objectMaker{stamp: &g.stamp, population: p, identity: id, first: g.first[i], objects: make([]Object, r.Count)}
+	switch r.Kind {
+	case kindNode:
+		m.model = newNodeModel(&g.stamp, r.ManagedFields)
+	case kindLease:
+		m.model = &leaseModel{&g.stamp, id, r.ManagedFields}
+	case kindEndpointSlice:
+		model := &sliceModel{stamp: &g.stamp, population: p, identity: id}
+		if r.Events.Pattern == patternFollow {
+			model.pods = g.makers[slices.Index(g.schedule.following, i)].(*podMaker)
+		}
+		m.model = model
+	case kindCustom:
+		m.model = &customModel{&g.stamp, p}
+	}
+	return m, m.measure(r, m)
 }
 
 // Spec returns the workload with its defaults filled in.

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,39 +24,28 @@ type podMaker struct {
 	*stamp
 	*population
 	identity
+	payload
 	first     uint64 // resource version of the first pod
 	nodes     []node
 	templates []*template // of each deployment's current revision
 	originals []*template // of the initial population
 	pods      []*pod      // by key, nil until the first event
-}
-
-type node struct {
-	name, ip string
-	zone     int
+	last      *pod        // that changed
+	lastNode  uint32
 }
 
 func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
-	return &podMaker{
+	m := &podMaker{
 		stamp: s, population: p, identity: id, first: first,
-		nodes:     newNodes(len(p.nodes)),
+		nodes:     make([]node, len(p.nodes)),
 		templates: make([]*template, p.groups),
 		originals: make([]*template, p.groups),
 		pods:      make([]*pod, len(p.entities), cap(p.entities)),
 	}
-}
-
-func newNodes(n int) []node {
-	nodes := make([]node, n)
-	for i := range nodes {
-		nodes[i] = node{name: "node-" + strconv.Itoa(i), ip: address(10, i), zone: i % zones}
+	for i := range m.nodes {
+		m.nodes[i] = newNode(uint32(i))
 	}
-	return nodes
-}
-
-// address returns the n-th address of a /8 network.
-func address(network, n int) string {
-	return strconv.Itoa(network) + "." + strconv.Itoa(n>>16&255) + "." + strconv.Itoa(n>>8&255) + "." + strconv.Itoa(n&255)
+	return m
 }
 
 // initial implements maker: a pod that runs since the begin.
@@ -89,6 +77,7 @@ func (m *podMaker) change(d draw) Object {
 	if d.stage == pending {
 		p := m.create(m.template(int(e.group)), e.birth)
 		m.pods[d.key] = p
+		m.last = p
 		return p.version
 	}
 	p := m.pods[d.key]
@@ -96,6 +85,7 @@ func (m *podMaker) change(d draw) Object {
 		p = m.original(d.key)
 		m.pods[d.key] = p
 	}
+	m.last, m.lastNode = p, e.node
 	m.renew(p)
 	m.enter(p, e.node, d.stage)
 	if d.stage == deleted {
@@ -128,6 +118,7 @@ func (m *podMaker) create(t *template, birth uint32) *pod {
 	}
 	p.meta.Name = t.pod.GenerateName + nameSuffix(birth)
 	p.meta.UID = m.uid(birth)
+	annotate(p.meta, m.text(m.identity, birth))
 	p.meta.CreationTimestamp = *m.now
 	p.meta.ResourceVersion = m.resourceVersion()
 	p.ip = address(11, int(birth)+1)
@@ -167,7 +158,7 @@ func (m *podMaker) enter(p *pod, node uint32, s stage) {
 	p.stage = s
 	switch s {
 	case scheduled:
-		p.meta.Labels = p.template.zones[m.nodes[node].zone]
+		p.meta.Labels = p.template.zones[node%zones]
 	case terminating:
 		m.terminate(p)
 	case deleted:
@@ -234,19 +225,14 @@ func (m *podMaker) setReady(status *corev1.PodStatus, ready corev1.ConditionStat
 
 func (m *podMaker) setContainer(p *pod, state corev1.ContainerState, restarts int32) {
 	up := state.Running != nil
-	started := &notStarted
+	started := &no
 	if up {
-		started = &hasStarted
+		started = &yes
 	}
 	p.full.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: "app", State: state, Ready: up, RestartCount: restarts, Image: p.template.image, Started: started,
 	}}
 }
-
-var hasStarted, notStarted = true, false
-
-// statusFieldsNoIP is what the kubelet owns before the pod has an address.
-var statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(statusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},`, "", 1))
 
 // manageStatus notes in managedFields that the kubelet has written the status.
 func (m *podMaker) manageStatus(p *pod) {

@@ -51,8 +51,7 @@ type nodeState struct{ failed bool }
 const sliceEndpoints = 100
 
 func newPopulation(r *Resource, random random) *population {
-	p := &population{spec: r, random: random, picker: newPicker(r.Skew), groups: r.groups()}
-	p.slices = (min(r.Replicas, r.Count) + sliceEndpoints - 1) / sliceEndpoints
+	p := &population{spec: r, random: random, picker: newPicker(r.Skew), groups: r.groups(), slices: r.slices()}
 	p.revision = make([]uint32, p.groups)
 	p.nodes = make([]nodeState, r.Nodes)
 	p.entities = make([]entity, r.Count, r.Count+r.Count/8)

@@ -40,12 +40,11 @@ type change struct {
 	stage stage
 }
 
-// A draw is a Draw with what a generator needs to know beside it.
+// A draw is a Draw as a generator needs it.
 type draw struct {
 	at       time.Duration // even where events are as fast as possible
 	resource int
 	change
-	pod uint32 // for an endpoint slice: the pod that it follows
 }
 
 // Schedule returns what happens after the initial population.
@@ -94,7 +93,7 @@ func (s *Schedule) next() (draw, bool) {
 		s.leads = false
 		d := s.leading
 		slice := s.populations[d.resource].slice(d.key)
-		return draw{at: d.at, resource: s.following[d.resource], change: change{slice, running}, pod: d.key}, true
+		return draw{at: d.at, resource: s.following[d.resource], change: change{slice, running}}, true
 	}
 	first, at := -1, time.Duration(math.MaxInt64)
 	for i, source := range s.sources {

@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,15 +23,13 @@ type template struct {
 	created    *metav1.FieldsV1         // managedFields of the replica set controller
 }
 
-const zones = 3
-
 var components = []string{"api", "worker", "web", "cache", "search", "gateway", "scheduler", "indexer"}
 
 // newTemplate makes the given revision of a deployment.
 func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *template {
 	random := newRandom(m.seed, m.hash(uint64(group)<<32|uint64(revision)))
 	namespace := m.namespace(group % m.spec.Namespaces)
-	app := components[group%len(components)] + "-" + strconv.Itoa(group)
+	app := appName(group)
 	version := fmt.Sprintf("1.%d.0", revision+1)
 	hash := suffix(random.below(1<<40), 10)
 	t := &template{revision: revision, replicaSet: app + "-" + hash}
@@ -48,7 +45,7 @@ func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *t
 		for k, v := range labels {
 			bound[k] = v
 		}
-		bound["topology.kubernetes.io/zone"] = "region-1" + string(rune('a'+zone))
+		bound["topology.kubernetes.io/zone"] = zoneName(zone)
 		t.zones[zone] = bound
 	}
 	owner := newUID(random.Uint64(), random.Uint64())
@@ -157,27 +154,3 @@ func quantity(s string) resource.Quantity {
 	_ = q.String()
 	return q
 }
-
-// Who owns which field, as the replica set controller and the kubelet leave it.
-const (
-	createdFields = `{"f:metadata":{"f:annotations":{".":{},"f:deploy-bot.example.com/restartedAt":{},"f:prometheus.io/port":{},"f:prometheus.io/scrape":{}},` +
-		`"f:generateName":{},"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{},"f:app.kubernetes.io/version":{},"f:pod-template-hash":{}},` +
-		`"f:ownerReferences":{".":{},"k:{\"uid\":\"OWNER\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},` +
-		`"f:env":{".":{},"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}},"k:{\"name\":\"POD_IP\"}":{".":{},"f:name":{},"f:valueFrom":{".":{},"f:fieldRef":{}}},` +
-		`"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{".":{},"f:fieldRef":{}}},"k:{\"name\":\"SERVICE_NAME\"}":{".":{},"f:name":{},"f:value":{}}},` +
-		`"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},"f:port":{},"f:scheme":{}},` +
-		`"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:name":{},"f:ports":{".":{},` +
-		`"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}},` +
-		`"k:{\"containerPort\":9090,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +
-		`"f:readinessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},"f:port":{},"f:scheme":{}},` +
-		`"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},` +
-		`"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{},` +
-		`"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/var/cache/app\"}":{".":{},"f:mountPath":{},"f:name":{}}}}},` +
-		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},` +
-		`"f:terminationGracePeriodSeconds":{},"f:tolerations":{},"f:volumes":{".":{},"k:{\"name\":\"tmp\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
-
-	statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
-		`"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
-)

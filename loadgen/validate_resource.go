@@ -3,6 +3,7 @@ package loadgen
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/informerbench/informerbench/loadgen/randvar"
@@ -36,8 +37,19 @@ var resourceName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
 func (r *Resource) pods() bool { return r.Kind == kindPod || r.Kind == kindMetadata }
 
-// groups is the number of deployments of a population of pods.
-func (r *Resource) groups() int { return (r.Count + r.Replicas - 1) / r.Replicas }
+// groups is the number of deployments of a population of pods; other objects
+// belong to none and are groups of one.
+func (r *Resource) groups() int {
+	if !r.pods() {
+		return r.Count
+	}
+	return (r.Count + r.Replicas - 1) / r.Replicas
+}
+
+// slices is the number of endpoint slices of a deployment.
+func (r *Resource) slices() int {
+	return (min(r.Replicas, r.Count) + sliceEndpoints - 1) / sliceEndpoints
+}
 
 func (s *Spec) completeResource(i int) error {
 	r, path := &s.Resources[i], fmt.Sprintf("resources[%d].", i)
@@ -56,33 +68,50 @@ func (s *Spec) completeResource(i int) error {
 	if err := s.completePattern(i, path); err != nil {
 		return err
 	}
-	if r.Events.Pattern == patternFollow {
-		if r.Count != 0 || r.Replicas != 0 || r.Namespaces != 0 {
-			return fault(path+"count", "given with pattern follow, expected no count, namespaces or replicas: there is one slice for each deployment")
-		}
-		leader := s.leader(i)
-		r.Count, r.Replicas, r.Namespaces = leader.groups(), leader.Replicas, leader.Namespaces
-	}
-	if !r.pods() && r.Nodes != 0 {
-		return fault(path+"nodes", "found %d with kind %s, expected it with pods only", r.Nodes, r.Kind)
-	}
-	if err := first(
-		within(path+"count", &r.Count, 0, maxObjects),
-		within(path+"namespaces", &r.Namespaces, 1, 1_000_000),
-		within(path+"replicas", &r.Replicas, 20, maxObjects),
-		bounded(path+"size", r.Size, maxSize),
-	); err != nil {
+	if err := s.completeSize(i, path); err != nil {
 		return err
-	}
-	if r.pods() {
-		if err := within(path+"nodes", &r.Nodes, (r.Count+29)/30, 1_000_000); err != nil {
-			return err
-		}
 	}
 	if err := r.Skew.complete(path + "skew."); err != nil {
 		return err
 	}
 	return s.completeEvents(r, path+"events.")
+}
+
+// completeSize checks how many objects there are and of what they are part.
+func (s *Spec) completeSize(i int, path string) error {
+	r := &s.Resources[i]
+	if r.Events.Pattern == patternFollow {
+		leader := s.leader(i)
+		count := leader.groups() * leader.slices()
+		if r.Count != 0 && r.Count != count {
+			return fault(path+"count", "found %d with pattern follow, expected none: the deployments of %s have %d slices", r.Count, leader.Name, count)
+		}
+		r.Count, r.Namespaces, r.Replicas = count, leader.Namespaces, leader.Replicas
+	}
+	fields := []struct {
+		name      string
+		value     *int
+		byDefault int
+		most      int
+		kinds     []string
+	}{
+		{"count", &r.Count, 0, maxObjects, nil},
+		{"namespaces", &r.Namespaces, 1, 1_000_000, []string{kindPod, kindMetadata, kindEndpointSlice, kindCustom}},
+		{"nodes", &r.Nodes, (r.Count + 29) / 30, 1_000_000, []string{kindPod, kindMetadata}},
+		{"replicas", &r.Replicas, 20, maxObjects, []string{kindPod, kindMetadata, kindEndpointSlice}},
+	}
+	for _, f := range fields {
+		var err error
+		if f.kinds == nil || slices.Contains(f.kinds, r.Kind) {
+			err = within(path+f.name, f.value, f.byDefault, f.most)
+		} else if *f.value != 0 {
+			err = fault(path+f.name, "found %d with kind %s, expected it with %s only", *f.value, r.Kind, choice(f.kinds))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return bounded(path+"size", r.Size, maxSize)
 }
 
 // leader is the resource whose pods resource i follows, nil if there is none.
