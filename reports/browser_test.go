@@ -3,7 +3,6 @@ package reports
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -97,11 +96,17 @@ func until(script string) chromedp.Action[chromedp.Void] { return chromedp.Poll[
 func TestPageInBrowser(t *testing.T) {
 	run, stats := fixture(1)
 	dir := resultDir(t, stats)
+	madeDrives(t, dir)
 	require.NoError(t, Write(dir, run, stats))
 	ctx, complaints := browser(t, filepath.Join(dir, "report.html"))
 
+	// option is what ECharts holds of the i-th chart that selector finds.
+	option := func(selector string, i int) string {
+		return fmt.Sprintf(`echarts.getInstanceByDom(document.querySelectorAll("%s")[%d]).getOption()`, selector, i)
+	}
 	t.Run("every chart is drawn", func(t *testing.T) {
-		assert.Equal(t, len(stats.Components), eval[int](t, ctx, `document.querySelectorAll(".chart svg").length`))
+		assert.Zero(t, eval[int](t, ctx, `[...document.querySelectorAll(".chart")].filter(c => !c.hidden && !c.querySelector("svg path")).length`))
+		assert.Equal(t, len(stats.Components), eval[int](t, ctx, `document.querySelectorAll("[data-forest] svg").length`))
 		for i, c := range stats.Components {
 			marks := 0
 			for _, x := range c.Cases {
@@ -111,14 +116,46 @@ func TestPageInBrowser(t *testing.T) {
 					}
 				}
 			}
-			option := fmt.Sprintf(`echarts.getInstanceByDom(document.querySelectorAll(".chart")[%d]).getOption()`, i)
-			assert.Equal(t, marks, eval[int](t, ctx, option+`.series.find(s => s.name === "marks").data.length`), c.Component)
-			assert.Equal(t, len(c.Cases), eval[int](t, ctx, option+`.series.find(s => s.name === "noise").data.length`), c.Component)
-			assert.Equal(t, "log", eval[string](t, ctx, option+`.xAxis[0].type`))
+			forest := option("[data-forest] .chart", i)
+			assert.Equal(t, marks, eval[int](t, ctx, forest+`.series.find(s => s.name === "marks").data.length`), c.Component)
+			assert.Equal(t, len(c.Cases), eval[int](t, ctx, forest+`.series.find(s => s.name === "noise").data.length`), c.Component)
+			assert.Equal(t, "log", eval[string](t, ctx, forest+`.xAxis[0].type`))
+
+			marks = 0
+			for _, x := range c.Cases {
+				marks += len(x.Rows) - 1 // the control is none
+			}
+			assert.Equal(t, marks, eval[int](t, ctx, option("[data-memory] .chart", i)+`.series.filter(s => s.type === "scatter").map(s => s.data.length).reduce((a, b) => a + b)`), c.Component)
 		}
 	})
+	t.Run("scaling", func(t *testing.T) {
+		// op=write/readers=0, 10 and 40 of the indexer: time, ratio and memory.
+		indexer := `[data-scaling="3"]`
+		assert.Contains(t, eval[string](t, ctx, `document.querySelector('`+indexer+` select').selectedOptions[0].text`), "op=write/readers=…, 3 steps")
+		for i := range 3 {
+			points := eval[[]int](t, ctx, option(strings.ReplaceAll(indexer, `"`, `'`)+" .chart", i)+`.series.filter(s => s.type === "line").map(s => s.data.filter(p => p[1] !== null).length)`)
+			assert.Equal(t, []int{3, 3, 3}, points, "one line a variant, one point a step")
+		}
+		assert.Equal(t, 9, eval[int](t, ctx, `document.querySelectorAll('`+indexer+` tbody tr').length`), "the table holds the same figures")
+		eval[bool](t, ctx, `(s => { s.selectedIndex = 1; s.dispatchEvent(new Event("change")); return true })(document.querySelector('`+indexer+` select'))`)
+		assert.Equal(t, 6, eval[int](t, ctx, `document.querySelectorAll('`+indexer+` tbody tr').length`), "two steps of three variants")
+	})
+	t.Run("drives", func(t *testing.T) {
+		latency := option(".latency .chart", 0)
+		assert.Equal(t, []int{9, 9, 9}, eval[[]int](t, ctx, latency+`.series.filter(s => s.type === "line").map(s => s.data.length)`), "every quantile but the largest value")
+		before := eval[float64](t, ctx, latency+`.series[0].data[2][1]`)
+		eval[bool](t, ctx, `(s => { s.value = "queue-wait"; s.dispatchEvent(new Event("change")); return true })(document.querySelector(".drives select"))`)
+		assert.NotEqual(t, before, eval[float64](t, ctx, latency+`.series[0].data[2][1]`))
+		assert.Equal(t, 8, eval[int](t, ctx, `document.querySelectorAll(".timelines .chart").length`))
+		assert.Equal(t, []int{60, 60, 60}, eval[[]int](t, ctx, option(".timelines .chart", 0)+`.series.filter(s => s.type === "line").map(s => s.data.length)`))
+		assert.Equal(t, 180, eval[int](t, ctx, `document.querySelectorAll(".timelines tbody tr").length`))
+		assert.Equal(t, 9, eval[int](t, ctx, `document.querySelectorAll("#load > .scroll:nth-of-type(2) tbody tr").length`), "three stages of three arms")
+	})
 	t.Run("flame graphs", func(t *testing.T) {
-		assert.Equal(t, 2, eval[int](t, ctx, `document.querySelectorAll(".flame").length`), "two side by side")
+		assert.Equal(t, 3, eval[int](t, ctx, `document.querySelectorAll(".flame").length`), "two side by side, and their difference")
+		assert.Greater(t, eval[int](t, ctx, `document.querySelectorAll(".flame .less1,.flame .less2,.flame .less3,.flame .less4").length`), 3)
+		// Get of either queue is one frame, and its two times are those of the profiles.
+		assert.Contains(t, eval[string](t, ctx, `[...document.querySelectorAll(".flame")][2].textContent`), "workqueue.(*Typed).Get / queue.(*Ring).Get")
 		assert.Greater(t, eval[int](t, ctx, `document.querySelectorAll(".flame .frame").length`), 20)
 		before := eval[string](t, ctx, `document.querySelector(".flame .frame:nth-child(3)").style.width`)
 		do(t, ctx, chromedp.Focus(chromedp.CSS(".flame")), chromedp.KeyEvent(kb.ArrowDown+kb.ArrowDown+kb.ArrowDown+kb.Enter))
@@ -127,6 +164,9 @@ func TestPageInBrowser(t *testing.T) {
 	})
 	t.Run("tables sort", func(t *testing.T) {
 		column := `[...document.querySelectorAll("#c-queue-heat tbody tr")].map(r => Number(r.cells[1].dataset.v))`
+		eval[bool](t, ctx, `(b => { b.click(); b.click(); return true })(document.querySelector(".rank thead button"))`)
+		assert.Equal(t, "slice", eval[string](t, ctx, `document.querySelector(".rank tbody .line th").firstChild.textContent.trim()`), "the ranking sorts within its components")
+		assert.Equal(t, len(stats.Components), eval[int](t, ctx, `[...document.querySelectorAll(".rank tbody")].filter(b => b.rows[0].classList.contains("group")).length`), "their headings stay on top")
 		for i, state := range []string{"descending", "ascending"} {
 			do(t, ctx, chromedp.Focus(chromedp.CSS("#c-queue-heat thead th:nth-child(2) button")), chromedp.KeyEvent(kb.Enter))
 			values := eval[[]float64](t, ctx, column)
@@ -141,6 +181,29 @@ func TestPageInBrowser(t *testing.T) {
 			assert.Equal(t, state, eval[string](t, ctx, `document.querySelector("#c-queue-heat thead th:nth-child(2)").getAttribute("aria-sort")`))
 		}
 	})
+	t.Run("every table sorts and copies", func(t *testing.T) {
+		assert.Zero(t, eval[int](t, ctx, `[...document.querySelectorAll("table")].filter(t => !t.tHead.querySelector("button")).length`))
+		tables := eval[int](t, ctx, `document.querySelectorAll("table").length`)
+		assert.Equal(t, tables, eval[int](t, ctx, `document.querySelectorAll(".tools button").length`))
+		copied := eval[[]string](t, ctx, `[...document.querySelectorAll("table")].map(markdownOf)`)
+		assert.Contains(t, copied[0], "| Variant | Times as fast |")
+		for _, text := range copied {
+			lines := strings.Split(strings.TrimSpace(text), "\n")
+			for _, line := range lines {
+				assert.Equal(t, strings.Count(lines[1], "|"), strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"), line)
+			}
+		}
+		do(t, ctx, chromedp.Focus(chromedp.CSS("#c-queue-heat ~ .tools button, .scroll:has(#c-queue-heat) + .tools button")), chromedp.KeyEvent(kb.Enter))
+		assert.Contains(t, eval[string](t, ctx, `document.getElementById("status").textContent`), "Table copied")
+	})
+	t.Run("prints in light colours, unfolded", func(t *testing.T) {
+		folded := eval[int](t, ctx, `document.querySelectorAll("details:not([open])").length`)
+		eval[bool](t, ctx, `dispatchEvent(new Event("beforeprint")), true`)
+		assert.Equal(t, "light", eval[string](t, ctx, `document.documentElement.dataset.theme`))
+		assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll("details.case:not([open])").length`))
+		eval[bool](t, ctx, `dispatchEvent(new Event("afterprint")), true`)
+		assert.Equal(t, folded, eval[int](t, ctx, `document.querySelectorAll("details:not([open])").length`))
+	})
 	t.Run("dark colours", func(t *testing.T) {
 		background := `getComputedStyle(document.body).backgroundColor`
 		light := eval[string](t, ctx, background)
@@ -152,7 +215,7 @@ func TestPageInBrowser(t *testing.T) {
 	t.Run("fits the window", func(t *testing.T) {
 		for _, width := range []int64{360, 768, 1440} {
 			do(t, ctx, chromedp.EmulateViewport(width, 900), chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach(d => d.open = true)`))
-			do(t, ctx, until(`[...document.querySelectorAll(".chart")].every(c => Math.abs(c.clientWidth - c.querySelector("svg").clientWidth) < 3)`))
+			do(t, ctx, until(`[...document.querySelectorAll(".chart:not([hidden])")].every(c => Math.abs(c.clientWidth - c.querySelector("svg").clientWidth) < 3)`))
 			// What is wider than the window scrolls within its own box.
 			assert.LessOrEqual(t, eval[int64](t, ctx, `document.documentElement.scrollWidth`), width, "page scrolls sideways at %d px", width)
 		}
@@ -190,16 +253,5 @@ func TestInjectionInBrowser(t *testing.T) {
 	eval[bool](t, ctx, `echarts.getInstanceByDom(document.querySelector(".chart")).dispatchAction({type: "showTip", seriesIndex: 3, dataIndex: 0}), true`)
 	assert.False(t, eval[bool](t, ctx, `"hit" in window`))
 	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll("img").length`))
-	assert.Empty(t, complaints())
-}
-
-// pprof's own page works from disk, too.
-func TestPprofPageInBrowser(t *testing.T) {
-	html, err := pprofPage(madeProfile(1, "ring"))
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "cpu.html")
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(html), "<html>", `<html data-ready="true">`, 1)), 0o644))
-	ctx, complaints := browser(t, file)
-	assert.Greater(t, eval[int](t, ctx, `document.querySelectorAll("#stack-chart div").length`), 5)
 	assert.Empty(t, complaints())
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
@@ -41,10 +42,24 @@ type cellValue struct {
 	Sort         float64
 }
 
+// Key is what a column is sorted by; empty for a figure that is not known.
+func (c cellValue) Key() string {
+	if c.Text == none {
+		return ""
+	}
+	return strconv.FormatFloat(c.Sort, 'g', 6, 64)
+}
+
+// A table has lines that begin with one or more names.
 type table struct {
+	Labels  []string // what the names are
 	Columns []string
-	Names   []string
-	Rows    [][]cellValue
+	Rows    []tableRow
+}
+
+type tableRow struct {
+	Names []string
+	Cells []cellValue
 }
 
 type heatCell struct {
@@ -54,7 +69,7 @@ type heatCell struct {
 }
 
 // mainUnits are the columns of a case's table, after the unit of its verdict.
-var mainUnits = []string{"sec/op", "allocs/op", "B/op", "live-B/item"}
+var mainUnits = []string{"sec/op", "allocs/op", "B/op", liveBytes}
 
 func newCaseView(c verdict.CaseStats, id string) caseView {
 	view := caseView{ID: id, Name: c.Name, Summary: capital(sentence(c.Summary)), Unit: c.Unit, Baseline: c.Baseline,
@@ -84,7 +99,7 @@ func newCaseView(c verdict.CaseStats, id string) caseView {
 		view.Columns = append(view.Columns, col.title())
 	}
 	if len(more) > 0 {
-		view.More = &table{}
+		view.More = &table{Labels: []string{"Variant"}}
 		for _, col := range rest {
 			view.More.Columns = append(view.More.Columns, col.title())
 		}
@@ -96,8 +111,7 @@ func newCaseView(c verdict.CaseStats, id string) caseView {
 		view.Relaxed = view.Relaxed || len(gives) > 0
 		view.Rows = append(view.Rows, newRow(r, c, main))
 		if view.More != nil {
-			view.More.Names = append(view.More.Names, r.Name)
-			view.More.Rows = append(view.More.Rows, cells(r, rest))
+			view.More.Rows = append(view.More.Rows, tableRow{[]string{r.Name}, cells(r, rest)})
 		}
 	}
 	view.Headline = headline(c)
@@ -156,7 +170,7 @@ func newRow(r verdict.Row, c verdict.CaseStats, main []column) row {
 func cells(r verdict.Row, cols []column) []cellValue {
 	list := make([]cellValue, len(cols))
 	for i, col := range cols {
-		list[i] = cellValue{Text: none, Sort: math.MaxFloat64}
+		list[i] = cellValue{Text: none}
 		if m, ok := r.Metrics[col.unit]; ok && finite(m.Center) {
 			list[i] = cellValue{col.value(m.Center), spread(m), m.Center}
 		}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/loadgen/drive"
 )
 
 // A plan for a made-up component: how much faster than the baseline each
@@ -41,7 +43,7 @@ var madeUp = []made{
 	{"delta-fifo", []madeVariant{{"client-go", 1, true, nil}, {"ring", 1.22, false, nil}, {"slice", 0.88, false, nil}},
 		[]string{"op=update/ratio=10", "op=replace/n=100k", "op=resync/n=100k"}},
 	{"indexer", []madeVariant{{"client-go", 1, true, nil}, {"sharded", 4.6, false, []string{"point-in-time-list"}}, {"locked", 1.02, false, nil}},
-		[]string{"op=update/indices=0/n=10k", "op=update/indices=4/n=100k", "op=get/n=100k", "op=list/n=100k", "op=write/readers=0", "op=write/readers=10", "op=write/readers=40"}},
+		[]string{"op=update/indices=0/n=100k", "op=update/indices=4/n=100k", "op=get/n=100k", "op=list/n=100k", "op=write/readers=0", "op=write/readers=10", "op=write/readers=40"}},
 }
 
 // fixture is a run as an experiment leaves it: noisy samples, an A/A control,
@@ -229,4 +231,36 @@ func madeProfile(seed uint64, variant string) *profile.Profile {
 	gc := &profile.Sample{Value: []int64{25, 25 * p.Period}, Location: []*profile.Location{at("runtime.scanobject"), at("runtime.gcDrain"), at("runtime.gcBgMarkWorker"), at("runtime.goexit")}}
 	p.Sample = append(p.Sample, gc)
 	return p
+}
+
+// madeDrives leaves what three arms' drives over three rounds leave: a
+// histogram each and a timeline with a burst that the slower arm drains late.
+func madeDrives(t testing.TB, dir string) {
+	t.Helper()
+	for name, slow := range map[string]float64{"client-go": 1, "flagship": 0.4, "client-go-again": 1.02} {
+		for round := 1; round <= 3; round++ {
+			r := drive.Result{Schema: drive.SchemaVersion, Workload: "rollout", Arm: name, Round: round, Load: time.Minute, Drain: time.Second,
+				Setup:      drive.Setup{Workers: 5, QPS: 20, Burst: 30, Service: "lognormal(5ms, 80ms)", ServiceMode: "sleep", Failure: 0.02, Speed: 1},
+				Accounting: drive.Accounting{Sent: 6000, Delivered: 5200, Coalesced: 800, Reconciles: 5400, Failures: 100},
+				Usage:      drive.Usage{CPU: time.Duration(slow * float64(time.Second)), HeapPeak: 80 << 20}, Generator: drive.Generator{Share: 0.03}}
+			for i, stage := range []string{drive.Watch, drive.Settled, drive.QueueWait} {
+				d := drive.Distribution{Name: stage, Count: 6000}
+				for _, q := range []float64{0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1} {
+					at := float64(time.Millisecond) * float64(1+3*i) * slow * (1 + 0.05*float64(round)) * math.Pow(1.0001-q, -0.8)
+					d.Points = append(d.Points, drive.Point{Quantile: q, Value: int64(at)})
+				}
+				r.Latencies = append(r.Latencies, d)
+			}
+			for s := 1; s <= 60; s++ {
+				burst := math.Exp(-math.Pow(float64(s-20)/4, 2))
+				r.Timeline = append(r.Timeline, drive.Tick{At: time.Duration(s) * time.Second, Sent: int(50 + 300*burst), Reconciles: 90, Depth: int(slow * 400 * burst), Unsettled: int(slow * 500 * burst),
+					Settled99: int64(slow * 1e7 * (1 + 50*burst)), QueueWait: int64(slow * 1e6 * (1 + 50*burst)), CPU: 0.4 * slow, Heap: 60 << 20})
+			}
+			b, err := json.Marshal(r)
+			require.NoError(t, err)
+			at := filepath.Join(dir, "drive", name)
+			require.NoError(t, os.MkdirAll(at, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(at, fmt.Sprintf("%d.json", round)), b, 0o644))
+		}
+	}
 }

@@ -106,10 +106,8 @@ func (c column) title() string {
 	}
 	prefix := c.scaler.Prefix
 	switch base {
-	case "sec":
-		return "time, " + prefix + "s" + per
-	case "cpu-sec":
-		return "CPU time, " + prefix + "s" + per
+	case "sec", "cpu-sec":
+		return quantity(base) + ", " + prefix + "s" + per
 	case "B":
 		return prefix + "B" + per
 	case "live-B":
@@ -125,6 +123,18 @@ func (c column) title() string {
 		return c.unit + ", " + prefix
 	}
 	return c.unit
+}
+
+// quantity says in words which time a unit is of.
+func quantity(unit string) string {
+	base, _, _ := strings.Cut(unit, "/")
+	switch base {
+	case "sec":
+		return "time"
+	case "cpu-sec":
+		return "CPU time"
+	}
+	return strings.TrimSuffix(base, "-sec")
 }
 
 // value formats v without its unit, which the header states.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
-
-	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 var (
@@ -17,10 +15,18 @@ var (
 	echarts string
 	//go:embed assets/page.js
 	pageJS string
+	//go:embed assets/lines.js
+	linesJS string
 	//go:embed assets/charts.js
 	chartsJS string
+	//go:embed assets/scaling.js
+	scalingJS string
+	//go:embed assets/drive.js
+	driveJS string
 	//go:embed assets/flames.js
 	flamesJS string
+	//go:embed assets/start.js
+	startJS string
 	//go:embed assets/report.css
 	reportCSS string
 	//go:embed assets/report.html.tmpl
@@ -28,7 +34,7 @@ var (
 )
 
 // application is the page's own script. The last file starts the others.
-var application = pageJS + chartsJS + flamesJS
+var application = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + startJS
 
 var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"join": strings.Join, "plural": plural,
@@ -47,7 +53,7 @@ func renderHTML(p *page) ([]byte, error) {
 		ECharts, Application template.JS
 		Data                 pageData
 	}{p, p.links, fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'",
-		hash(echarts), hash(application)), template.CSS(reportCSS), template.JS(echarts), template.JS(application), pageData{newCharts(p), p.Profiles, kindNames()}})
+		hash(echarts), hash(application)), template.CSS(reportCSS), template.JS(echarts), template.JS(application), pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
 	return buf.Bytes(), err
 }
 
@@ -62,75 +68,5 @@ type pageData struct {
 	Charts   []chart     `json:"charts"`
 	Profiles *profileSet `json:"profiles"`
 	Kinds    []string    `json:"kinds"`
-}
-
-// A chart is one component's data for the page's script.
-type chart struct {
-	ID       string      `json:"id"`
-	Title    string      `json:"title"`
-	Baseline string      `json:"baseline"`
-	Cases    []chartCase `json:"cases"`
-}
-
-type chartCase struct {
-	Name  string      `json:"name"`
-	Floor float64     `json:"floor"`
-	Marks []chartMark `json:"marks"`
-}
-
-type chartMark struct {
-	Variant string   `json:"v"`
-	Peer    bool     `json:"peer,omitempty"`
-	Ratio   float64  `json:"r"`
-	Low     *float64 `json:"lo,omitempty"` // nil while there are too few samples for an interval
-	High    *float64 `json:"hi,omitempty"`
-	Tone    string   `json:"tone"`
-	Verdict string   `json:"verdict"`
-}
-
-// newCharts lists the marks of each case in the order of the ranking. The
-// baseline is the line at 1× and the control is the noise band, so neither is a
-// mark.
-func newCharts(p *page) []chart {
-	list := []chart{}
-	for _, c := range p.Components {
-		x := chart{ID: c.ID, Title: c.Title, Baseline: c.Baseline, Cases: []chartCase{}}
-		for _, view := range c.Cases {
-			item := chartCase{Name: view.Name, Marks: []chartMark{}}
-			if known(view.stats.NoiseFloor) {
-				item.Floor = view.stats.NoiseFloor
-			}
-			for _, variant := range c.Variants {
-				for _, r := range view.stats.Rows {
-					if r.Variant == variant.Name && !r.Control && r.Comparison != nil && estimated(*r.Comparison) {
-						item.Marks = append(item.Marks, newMark(r))
-					}
-				}
-			}
-			x.Cases = append(x.Cases, item)
-		}
-		list = append(list, x)
-	}
-	return list
-}
-
-func newMark(r verdict.Row) chartMark {
-	x := *r.Comparison
-	mark := chartMark{Variant: r.Name, Peer: r.Peer, Ratio: x.Ratio, Tone: tone(x.Verdict), Verdict: verdictText(x)}
-	if usable(x) {
-		mark.Low, mark.High = &x.Low, &x.High
-	}
-	return mark
-}
-
-// Charted tells whether there is anything to draw.
-func (c component) Charted() bool {
-	for _, view := range c.Cases {
-		for _, r := range view.stats.Rows {
-			if !r.Control && r.Comparison != nil && estimated(*r.Comparison) {
-				return true
-			}
-		}
-	}
-	return false
+	Drive    *driven     `json:"drive"`
 }

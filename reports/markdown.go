@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,9 @@ func renderMarkdown(p *page) []byte {
 	if n := len(p.Warnings) + p.Hidden; n > 0 {
 		line("")
 		line("> **%s**, listed below.", plural(n, "warning"))
+	}
+	if p.Drive != nil {
+		writeDrive(p, line)
 	}
 	for _, c := range p.Components {
 		line("")
@@ -86,6 +90,16 @@ func renderMarkdown(p *page) []byte {
 			line("- and %d more in stats.json", p.Hidden)
 		}
 	}
+	if c := p.Calibration; c != nil {
+		line("")
+		line("<details><summary>How often verdicts are right</summary>")
+		line("")
+		line("%s", text(c.About+" "+c.Habit))
+		line("")
+		writeTable(c.Table, line)
+		line("")
+		line("</details>")
+	}
 	line("")
 	line("## Environment and run")
 	line("")
@@ -104,6 +118,46 @@ func renderMarkdown(p *page) []byte {
 	}
 	line("Raw data: %s, [report.html](report.html) (charts and flame graphs).", strings.Join(files, ", "))
 	return w.Bytes()
+}
+
+// writeDrive prints the whole controller's latencies and what became of its events.
+func writeDrive(p *page, line func(format string, args ...any)) {
+	line("")
+	line("## The whole controller under load")
+	line("")
+	for _, reason := range p.Drive.Unsound {
+		line("> **Not every event is accounted for**: %s", text(reason))
+		line("")
+	}
+	var facts []string
+	for _, f := range p.DriveFacts {
+		facts = append(facts, f.Name+": "+f.Value)
+	}
+	line("%s.", text(strings.Join(facts, "; ")))
+	for _, t := range []struct {
+		title string
+		*table
+	}{{"Latency from the moment an event was due: median of the rounds, smallest to largest", p.Drive.Latency}, {"What became of the events", p.Drive.Balance}} {
+		line("")
+		line("%s:", t.title)
+		line("")
+		writeTable(t.table, line)
+	}
+}
+
+func writeTable(t *table, line func(format string, args ...any)) {
+	line("| %s |", strings.Join(append(slices.Clone(t.Labels), t.Columns...), " | "))
+	line("|%s%s", strings.Repeat("---|", len(t.Labels)), strings.Repeat("--:|", len(t.Columns)))
+	for _, r := range t.Rows {
+		var cells []string
+		for _, name := range r.Names {
+			cells = append(cells, mdCell(name))
+		}
+		for _, v := range r.Cells {
+			cells = append(cells, strings.TrimSpace(v.Text+" "+v.Spread))
+		}
+		line("| %s |", strings.Join(cells, " | "))
+	}
 }
 
 func mdName(v variantName) string {

@@ -30,7 +30,10 @@ type page struct {
 	Hidden      int // warnings left out
 	Failures    []experiment.Sample
 	Profiles    *profileSet
-	Notes       []string // what was left out to keep the page small
+	Drive       *driven // nil if nothing was driven
+	DriveFacts  []fact
+	Calibration *calibrated // nil if there is none
+	Notes       []string    // what was left out to keep the page small
 
 	links []link
 }
@@ -66,6 +69,8 @@ type component struct {
 	Ranks                     []rank
 	Variants                  []variantName // columns of the heat map
 	Cases                     []caseView
+	Scales                    []scale
+	Hidden                    string // which cases are left out, and where they are
 	Profiled                  bool
 	Best                      string // shown beside the baseline: what the decision names, else the first that is not upstream's
 }
@@ -88,7 +93,10 @@ func newPage(in input, rows int) *page {
 		Decision: stats.Decision,
 		Warnings: stats.Warnings,
 		Profiles: in.profiles,
-		links:    in.links,
+		Drive:    in.drive,
+
+		Calibration: in.calibration,
+		links:       in.links,
 	}
 	if p.Decision == "" {
 		p.Decision = "Nothing was measured, so there is nothing to decide."
@@ -112,16 +120,19 @@ func newPage(in input, rows int) *page {
 		p.Components = append(p.Components, p.component(c, shown[i], sectionID(c.Component, i, used)))
 	}
 	if hidden > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings.", plural(hidden, "case")))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings. To see them in a report, run fewer cases at a time (--component, --case).", plural(hidden, "case")))
 	}
 	if in.profiles.hidden > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s are not drawn here to keep the page small; each case's table links to pprof's view of them.", plural(in.profiles.hidden, "CPU profile")))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not drawn here to keep the page small; each case's table links to them.", plural(in.profiles.hidden, "CPU profile")))
 	}
 	for _, graph := range in.profiles.all {
 		p.linkProfile(graph)
 	}
 	p.Command = strings.Join(quoted(run.Command), " ")
 	p.Facts = runFacts(run)
+	if p.Drive != nil {
+		p.DriveFacts = driveFacts(p.Drive)
+	}
 	p.Environment = environmentFacts(run.Environment)
 	for _, module := range slices.Sorted(maps.Keys(run.Versions)) {
 		p.Versions = append(p.Versions, fact{module, run.Versions[module]})
@@ -157,7 +168,7 @@ func (p *page) linkProfile(graph flame) {
 	c.Profiled = true
 	for i, r := range c.Cases[graph.Case].Rows {
 		if r.Name == graph.Variant && !r.Control {
-			c.Cases[graph.Case].Rows[i].Profile = cmp.Or(graph.Page, graph.File)
+			c.Cases[graph.Case].Rows[i].Profile = graph.File
 		}
 	}
 }
@@ -195,7 +206,7 @@ var titles = map[string]string{
 	"queue": "Work queue", "storage": "Queue storage", "delay": "Delaying queue", "delaying": "Delaying queue",
 	"delayingqueue": "Delaying queue", "limiter": "Rate limiter", "ratelimiter": "Rate limiter", "ratelimit": "Rate limiter",
 	"ratelimitingqueue": "Rate limiting queue", "priorityqueue": "Priority queue", "fifo": "FIFO", "deltafifo": "DeltaFIFO", "inorderfifo": "In-order FIFO",
-	"realfifo": "In-order FIFO", "indexer": "Indexer", "pipeline": "Whole pipeline", "informer": "Informer", "elector": "Leader election",
+	"realfifo": "In-order FIFO", "indexer": "Indexer", "pipeline": "Whole pipeline", "drive": "Controller under load", "informer": "Informer", "elector": "Leader election",
 }
 
 func title(component string) string {
@@ -214,12 +225,16 @@ func (p *page) component(c verdict.ComponentStats, shown int, id string) compone
 		view.Band = p.Axis.span(1/(1+floor), 1+floor)
 	}
 	baselines := map[string]bool{}
+	if shown < len(c.Cases) {
+		view.Hidden = fmt.Sprintf("The first %d of %s are shown to keep the page small. The others count in the ranking and are in stats.csv.", shown, plural(len(c.Cases), "case"))
+	}
 	for i, x := range c.Cases {
 		baselines[x.Baseline] = true
 		if i < shown {
 			view.Cases = append(view.Cases, newCaseView(x, fmt.Sprintf("%s-%d", id, i+1)))
 		}
 	}
+	view.Scales = newScales(view.Cases)
 	view.Variants = variants(c)
 	for i := range view.Cases {
 		view.Cases[i].Heat = heat(view.Cases[i].stats, view.Variants)

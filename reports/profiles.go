@@ -40,7 +40,7 @@ type flame struct {
 	Kinds     []int    `json:"kinds"` // own share by kind
 	Milli     int64    `json:"ms"`    // CPU time sampled
 	Samples   int64    `json:"samples"`
-	Page      string   `json:"page,omitempty"`
+	Item      figure   `json:"item"` // CPU seconds an item in this case, null if not measured
 	File      string   `json:"file"`
 }
 
@@ -51,11 +51,10 @@ const (
 	smallestShare   = 30      // in 1/10000: narrower frames can't be seen
 	maxGraphNumbers = 150_000 // of all flame graphs, about 4 bytes each
 	maxDepth        = 48
-	topFunctions    = 14
+	topFunctions    = 40
 )
 
-// readProfiles folds the CPU profile of each case and variant that has one and
-// writes pprof's page beside it.
+// readProfiles folds the CPU profile of each case and variant that has one.
 func readProfiles(root *os.Root, stats verdict.Stats) (*profileSet, []experiment.Warning) {
 	set := &profileSet{Names: []string{}, Kinds: []int{}, Graphs: []flame{}, index: map[string]int{}}
 	var warnings []experiment.Warning
@@ -75,7 +74,10 @@ func readProfiles(root *os.Root, stats verdict.Stats) (*profileSet, []experiment
 					warnings = append(warnings, experiment.Warning{Scope: scope, Text: "its CPU profile is not shown: " + err.Error()})
 					continue
 				}
-				graph.Component, graph.Case, graph.Variant = i, j, row.Variant
+				graph.Component, graph.Case, graph.Variant, graph.Item = i, j, row.Variant, unknown
+				if m, ok := row.Metrics["cpu-sec/op"]; ok && m.Center > 0 {
+					graph.Item = figure(m.Center)
+				}
 				set.all = append(set.all, graph)
 			}
 		}
@@ -122,13 +124,6 @@ func (set *profileSet) read(root *os.Root, dir string) (flame, error) {
 		return flame{}, fmt.Errorf("%s: %w", name, err)
 	}
 	graph.File = filepath.ToSlash(name)
-	page := filepath.Join(dir, "cpu.html")
-	if html, err := pprofPage(p); err == nil {
-		if err := writeFile(root, page, html); err != nil {
-			return flame{}, err
-		}
-		graph.Page = filepath.ToSlash(page)
-	}
 	return graph, nil
 }
 

@@ -7,8 +7,9 @@
 //     print: decision, confidence, rankings, tables, all text already
 //     formatted;
 //  2. profiles.go reads the CPU profiles beside them and folds each into a
-//     small flame graph and its top functions; pprofpage.go writes pprof's own
-//     page beside each profile;
+//     small flame graph and its top functions; drive.go reads the drives and
+//     merges their rounds; charts.go and scaling.go choose the figures that
+//     charts are drawn from;
 //  3. html.go and markdown.go print the page, csv.go the plain numbers.
 //
 // The reports are derived: raw.txt, run.json and stats.json are the evidence,
@@ -29,13 +30,14 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/calibration"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // Write writes report.html, report.md and stats.csv into the result directory
-// dir, and cpu.html beside every CPU profile in dir/profiles. Each file appears
-// whole or not at all. A profile that cannot be read is a warning in the
-// report; a directory that cannot be written is an error.
+// dir. Each file appears whole or not at all. A profile or a drive that cannot
+// be read is a warning in the report; a directory that cannot be written is an
+// error.
 func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	if run.Schema > experiment.SchemaVersion || stats.Schema > experiment.SchemaVersion {
 		return fmt.Errorf("%s: schema %d is newer than this program's %d: use the version that wrote it",
@@ -48,9 +50,17 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	defer root.Close()
 
 	profiles, warnings := readProfiles(root, stats)
-	shown := stats
-	shown.Warnings = append(slices.Clone(stats.Warnings), warnings...)
-	p, html, err := fit(newInput(root, run, shown, profiles))
+	drives, doubts := readDrives(root, driveBaseline(stats))
+	warnings = append(warnings, doubts...)
+	in := newInput(root, run, profiles, drives)
+	if result, own, err := calibration.For(dir); err != nil {
+		warnings = append(warnings, experiment.Warning{Scope: "calibration", Text: "not shown: " + err.Error()})
+	} else {
+		in.calibration = newCalibrated(result, own)
+	}
+	in.stats = stats
+	in.stats.Warnings = append(slices.Clone(stats.Warnings), warnings...)
+	p, html, err := fit(in)
 	if err != nil {
 		return fmt.Errorf("report.html: %w", err)
 	}
@@ -94,6 +104,7 @@ var resultFiles = []link{
 	{"stats.csv", "the same numbers as a table"},
 	{"report.md", "this report for a pull request"},
 	{"profiles", "CPU, heap, mutex and block profiles"},
+	{"drive", "each drive: accounting, latencies, timeline"},
 }
 
 // An input is all that a page is made of.
@@ -102,11 +113,14 @@ type input struct {
 	run      experiment.Run
 	stats    verdict.Stats
 	profiles *profileSet
-	links    []link
+	drive    *driven
+
+	calibration *calibrated
+	links       []link
 }
 
-func newInput(root *os.Root, run experiment.Run, stats verdict.Stats, profiles *profileSet) input {
-	in := input{name: filepath.Base(root.Name()), run: run, stats: stats, profiles: profiles, links: existing(root, resultFiles)}
+func newInput(root *os.Root, run experiment.Run, profiles *profileSet, drives *driven) input {
+	in := input{name: filepath.Base(root.Name()), run: run, profiles: profiles, drive: drives, links: existing(root, resultFiles)}
 	if abs, err := filepath.Abs(root.Name()); err == nil {
 		in.name = filepath.Base(abs)
 	}

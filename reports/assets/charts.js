@@ -1,6 +1,6 @@
-// ---- Charts: one forest plot a component, drawn by Apache ECharts.
+// ---- Forest plots: every case of a component with its intervals.
 const rowHeight = 18;
-const log2 = Math.log2, times = r => r >= 99.5 ? r.toFixed(0) + "×" : r >= 9.95 ? r.toFixed(1) + "×" : r >= 0.0995 ? r.toFixed(2) + "×" : Number(r.toPrecision(2)) + "×";
+const log2 = Math.log2;
 
 // rowsOf lists the chart's lines from the top: a heading per case, then its marks.
 function rowsOf(chart) {
@@ -26,7 +26,6 @@ function chartOption(chart, width) {
   const low = Math.max(-4, Math.min(-1, ...marks.map(m => Math.floor(log2(m.lo ?? m.r)))));
   const high = Math.min(6, Math.max(1, ...marks.map(m => Math.ceil(log2(m.hi ?? m.r)))));
   const bounds = [2 ** low, 2 ** high], inside = r => Math.min(Math.max(r, bounds[0]), bounds[1]);
-  const font = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif", mono = "ui-monospace,Menlo,Consolas,'Liberation Mono',monospace";
   const custom = (name, list, renderItem, extra) => ({ name, type: "custom", renderItem, data: list, animation: false, silent: true, ...extra });
 
   return {
@@ -63,13 +62,13 @@ function chartOption(chart, width) {
       custom("marks", marks.map(m => [m.r, m.row]), (params, api) => {
         const m = marks[params.dataIndex], at = r => api.coord([inside(r), m.row]);
         const [x, y] = at(m.r), stroke = tones[m.tone], area = params.coordSys;
-        const whiskers = m.lo === undefined ? [] : [[m.lo, m.hi, 0], [m.lo, m.lo, 3], [m.hi, m.hi, 3]].map(([from, to, tall]) =>
+        const whiskers = m.lo == null ? [] : [[m.lo, m.hi, 0], [m.lo, m.lo, 3], [m.hi, m.hi, 3]].map(([from, to, tall]) =>
           ({ type: "line", shape: { x1: at(from)[0], x2: at(to)[0], y1: y - tall, y2: y + tall }, style: { stroke, lineWidth: tall ? 1.5 : 2 } }));
-        const open = m.peer || m.lo === undefined;
+        const open = m.peer || m.lo == null;
         return { type: "group", children: [
           { type: "rect", shape: { x: area.x, y: y - rowHeight / 2, width: area.width, height: rowHeight }, style: { fill: "transparent" } },
           ...whiskers,
-          { type: "circle", shape: { cx: x, cy: y, r: open ? 3.5 : 4 }, style: open ? { fill: panel, stroke, lineWidth: m.lo === undefined ? 1 : 2 } : { fill: stroke } },
+          { type: "circle", shape: { cx: x, cy: y, r: open ? 3.5 : 4 }, style: open ? { fill: panel, stroke, lineWidth: m.lo == null ? 1 : 2 } : { fill: stroke } },
           { type: "text", silent: true, style: { x: area.x + area.width + right - 8, y, text: times(m.r) + (m.tone === "unknown" ? " ?" : ""), font: `12px ${font}`, fill: m.tone === "same" || m.tone === "unknown" ? muted : stroke, align: "right", verticalAlign: "middle" } },
         ] };
       }, { z: 4, silent: false }),
@@ -77,28 +76,7 @@ function chartOption(chart, width) {
   };
 }
 
-function drawCharts(width) {
-  for (const chart of data.charts) {
-    const box = document.getElementById(chart.id + "-chart");
-    if (!box) continue;
-    const height = rowsOf(chart).rows.length * rowHeight + 32;
-    box.style.height = height + "px";
-    const drawn = echarts.getInstanceByDom(box) || echarts.init(box, null, { renderer: "svg" });
-    drawn.resize({ width: width || "auto", height });
-    drawn.setOption(chartOption(chart, width || box.clientWidth), { notMerge: true });
-  }
-}
-
-function followWidth() {
-  const widths = new Map();
-  const observer = new ResizeObserver(entries => {
-    let changed = false;
-    for (const e of entries) {
-      const width = Math.round(e.contentRect.width);
-      changed ||= widths.get(e.target) !== width;
-      widths.set(e.target, width);
-    }
-    if (changed) requestAnimationFrame(() => drawCharts());
-  });
-  document.querySelectorAll(".chart").forEach(c => { widths.set(c, Math.round(c.clientWidth)); observer.observe(c); });
+function addForest(box) {
+  const chart = data.charts[Number(box.dataset.forest)];
+  addChart(box, box.dataset.label, () => rowsOf(chart).rows.length * rowHeight + 32, width => chartOption(chart, width));
 }

@@ -1,60 +1,99 @@
-// ---- Flame graphs: two variants side by side, then their functions in a table.
+// ---- Flame graphs: two variants side by side, their difference, their functions.
 const frameHeight = 19;
 const share = v => v >= 1000 ? Math.round(v / 100) + " %" : (v / 100).toFixed(1) + " %";
 
 // unfold turns the preorder list into nodes that know where they lie: from and
 // width in 1/10000 of the profile.
-function unfold(tree) {
-  const path = [{ from: 0, width: 10000, next: 0, children: [], depth: -1 }];
-  const nodes = [];
-  for (let i = 0; i < tree.length; i += 3) {
-    const [depth, name, width] = [tree[i], tree[i + 1], tree[i + 2]];
-    const parent = path[depth];
-    const node = { name, width, from: parent.next, next: parent.next, depth, parent, children: [] };
+function unfold(graph) {
+  const { names, kinds } = data.profiles;
+  const root = { from: 0, width: 10000, next: 0, children: [], depth: -1 }, path = [root], nodes = [];
+  for (let i = 0; i < graph.tree.length; i += 3) {
+    const [depth, name, width] = [graph.tree[i], graph.tree[i + 1], graph.tree[i + 2]], parent = path[depth];
+    const node = { name, width, from: parent.next, next: parent.next, depth, parent, children: [], label: names[name], style: "kind" + kinds[name],
+      say: `${names[name]}: ${share(width)} of the CPU time${graph.item ? ", " + timeText(width / 10000 * graph.item) + " an item" : ""}, ${data.kinds[kinds[name]]}` };
     parent.next += width;
     parent.children.push(node);
     path[depth + 1] = node;
     nodes.push(node);
   }
-  return { root: path[0], nodes };
+  return { root, nodes };
 }
 
-function flameGraph(graph) {
-  const { names, kinds } = data.profiles, { root, nodes } = unfold(graph.tree);
+// The variants' own functions have names of their own: they count as the same
+// function when they are the same method, as in Typed.Add and Ring.Add.
+function sameAs(name) {
+  const { names, kinds } = data.profiles;
+  return kinds[name] === 0 ? "method " + names[name].slice(names[name].lastIndexOf(".") + 1) : names[name];
+}
+
+// differ lays the profiles of a and b over each other, in seconds an item. A
+// frame is as wide as both together, so that what either does away with stays
+// in sight.
+function differ(a, b) {
+  const { names } = data.profiles;
+  const root = { from: 0, a: a.item, b: b.item, width: a.item + b.item, depth: -1, children: [], same: new Map() };
+  for (const [side, graph] of [["a", a], ["b", b]]) {
+    const tree = unfold(graph), twin = new Map([[tree.root, root]]);
+    for (const node of tree.nodes) {
+      const parent = twin.get(node.parent), key = sameAs(node.name);
+      let own = parent.same.get(key);
+      if (!own) {
+        own = { a: 0, b: 0, depth: parent.depth + 1, parent, children: [], same: new Map(), names: new Set() };
+        parent.same.set(key, own);
+        parent.children.push(own);
+      }
+      own[side] += node.width / 10000 * graph.item;
+      own.names.add(names[node.name]);
+      twin.set(node, own);
+    }
+  }
+  const nodes = [];
+  (function lay(parent) {
+    let next = parent.from;
+    parent.children.sort((x, y) => (y.a + y.b) - (x.a + x.b));
+    for (const n of parent.children) {
+      const more = n.b - n.a, part = Math.abs(more) / (n.a + n.b), level = part < 0.05 ? 0 : part < 0.2 ? 1 : part < 0.5 ? 2 : part < 0.9 ? 3 : 4;
+      n.width = n.a + n.b;
+      n.from = next;
+      next += n.width;
+      n.label = `${more > 0 ? "▼ +" : "▲ "}${timeText(more)} ${[...n.names].join(" / ")}`;
+      n.style = level === 0 ? "even" : (more > 0 ? "more" : "less") + level;
+      n.say = `${[...n.names].join(" / ")}: ${timeText(n.a)} an item in ${a.variant}, ${timeText(n.b)} in ${b.variant}`;
+      nodes.push(n);
+      lay(n);
+    }
+  })(root);
+  return { root, nodes };
+}
+
+// flameGraph draws nodes that lie within root.
+function flameGraph({ root, nodes }, label) {
   const box = element("div", "flame");
   box.tabIndex = 0;
   box.setAttribute("role", "group");
   box.setAttribute("aria-roledescription", "flame graph");
-  box.setAttribute("aria-label", `CPU profile of ${graph.variant}. Arrow keys move between functions, Enter looks inside, Escape goes back. The table below holds the same functions.`);
+  box.setAttribute("aria-label", `${label}. Arrow keys move between functions, Enter looks inside, Escape goes back. The table below holds the same functions.`);
   let inside = root, current = null;
-  const say = n => `${names[n.name]}: ${share(n.width)} of the CPU time, ${data.kinds[kinds[n.name]]}`;
-  const within = n => inside === root || (n.from >= inside.from && n.from + n.width <= inside.from + inside.width);
+  const slack = root.width * 1e-9; // sums of fractions
+  const within = n => inside === root || (n.from >= inside.from - slack && n.from + n.width <= inside.from + inside.width + slack);
 
-  function draw() {
-    const shown = nodes.filter(within);
-    box.replaceChildren(...shown.filter(n => n.width * 10000 / inside.width >= 20).map(n => {
-      const clipped = n.depth < inside.depth;
-      const frame = element("div", `frame kind${kinds[n.name]}` + (n === current ? " current" : "") + (clipped ? " above" : ""), names[n.name]);
-      frame.style.left = clipped ? "0" : (n.from - inside.from) * 100 / inside.width + "%";
-      frame.style.width = clipped ? "100%" : n.width * 100 / inside.width + "%";
-      frame.style.top = n.depth * frameHeight + "px";
-      frame.title = say(n);
-      frame.addEventListener("click", () => { current = n; look(n === inside ? root : n); });
-      return frame;
-    }));
-    let up = inside.parent;
-    while (up && up !== root) {
-      const n = up, frame = element("div", `frame above kind${kinds[n.name]}`, names[n.name]);
-      frame.style.cssText = `left:0;width:100%;top:${n.depth * frameHeight}px`;
-      frame.title = say(n);
-      frame.addEventListener("click", () => { current = n; look(n); });
-      box.append(frame);
-      up = n.parent;
-    }
-    const depth = Math.max(0, ...shown.map(n => n.depth));
-    box.style.height = (depth + 1) * frameHeight + "px";
+  function frameOf(n, above) {
+    const frame = element("div", `frame ${n.style}` + (n === current ? " current" : "") + (above ? " above" : ""), n.label);
+    frame.style.left = above ? "0" : (n.from - inside.from) * 100 / inside.width + "%";
+    frame.style.width = above ? "100%" : n.width * 100 / inside.width + "%";
+    frame.style.top = n.depth * frameHeight + "px";
+    frame.title = n.say;
+    frame.addEventListener("click", () => { current = n; look(n === inside ? root : n); });
+    return frame;
   }
-  function look(n) { inside = n; draw(); if (n !== root) status(say(n)); }
+  function draw() {
+    const shown = nodes.filter(n => within(n) && n.depth >= inside.depth);
+    const frames = shown.filter(n => n.width / inside.width >= 0.002).map(n => frameOf(n, false));
+    for (let up = inside.parent; up && up !== root; up = up.parent) frames.push(frameOf(up, true));
+    box.replaceChildren(...frames);
+    box.style.height = (Math.max(0, ...shown.map(n => n.depth)) + 1) * frameHeight + "px";
+  }
+  function look(n) { inside = n; draw(); if (n !== root) status(n.say); }
   box.addEventListener("keydown", event => {
     const siblings = current ? current.parent.children : root.children;
     const at = siblings.indexOf(current);
@@ -63,7 +102,7 @@ function flameGraph(graph) {
     if (event.key === "Enter" && current) look(current === inside ? root : current);
     else if (event.key === "Escape") look(root);
     else if (event.key.startsWith("Arrow")) {
-      if (next) { current = next; if (!within(next)) inside = root; draw(); status(say(next)); }
+      if (next) { current = next; if (!within(next)) inside = root; draw(); status(next.say); }
     } else return;
     event.preventDefault();
   });
@@ -88,84 +127,76 @@ function kindsBar(graph) {
 
 function panel(graph) {
   const figure = element("figure", "profile");
-  const head = element("p", "profile-head");
-  head.append(element("b", "", graph.variant), ` ${graph.samples} samples, ${graph.ms} ms of CPU time${graph.samples < 100 ? "; few, so shares are rough" : ""} `);
-  for (const [href, label] of [[graph.page, "open in pprof’s view"], [graph.file, "profile"]]) {
-    if (!href) continue;
-    const a = element("a", "", label);
-    a.href = href.split("/").map(encodeURIComponent).join("/");
-    head.append(a, " ");
-  }
-  figure.append(head, kindsBar(graph), flameGraph(graph));
+  const head = element("p", "profile-head"), a = element("a", "", "profile");
+  a.href = graph.file.split("/").map(encodeURIComponent).join("/");
+  head.append(element("b", "", graph.variant), ` ${graph.samples} samples, ${graph.ms} ms of CPU time${few(graph) ? "; few, so shares are rough" : ""} `, a);
+  figure.append(head, kindsBar(graph), flameGraph(unfold(graph), "CPU profile of " + graph.variant));
   return figure;
 }
 
-// functionTable lists the functions that cost most in either profile.
+const few = graph => graph.samples < 100;
+
+function difference(a, b) {
+  const figure = element("figure", "profile"), head = element("p", "profile-head");
+  head.append(element("b", "", `${b.variant} against ${a.variant}`), ` ${timeText(b.item)} an item instead of ${timeText(a.item)}`);
+  const caption = element("figcaption", "", `A frame is as wide as its time in both together. Blue with ▲ takes less time an item in ${b.variant}, orange with ▼ more; methods of the same name count as the same function. Wide and blue is what ${b.variant} saves; wide and orange is where it could still be made faster.${few(a) || few(b) ? " With so few samples only the widest frames can be trusted." : ""}`);
+  figure.append(head, flameGraph(differ(a, b), `Difference of the CPU profiles of ${a.variant} and ${b.variant}`), caption);
+  return figure;
+}
+
+// functionTable lists the functions that cost most in either profile, those
+// that differ most first.
 function functionTable(a, b) {
   const { names, kinds } = data.profiles;
-  const graphs = a === b ? [a] : [a, b], functions = new Map();
+  const graphs = a === b ? [a] : [a, b], functions = new Map(), absolute = graphs.every(g => g.item);
   graphs.forEach((g, i) => g.top.forEach(([name, self, total]) => {
     if (!functions.has(name)) functions.set(name, [null, null]);
     functions.get(name)[i] = { self, total };
   }));
-  const wrap = element("div", "scroll"), table = element("table", "data functions");
-  table.dataset.copy = "";
-  const caption = element("caption");
-  caption.append(element("span", "", "The functions that cost most. Own time is spent in the function itself; a function high in one list and absent from the other is the difference between the two."));
-  table.append(caption);
-  const head = table.createTHead().insertRow();
-  const column = (text, sort) => { const th = element("th", sort === "number" ? "n" : "", text); th.scope = "col"; th.dataset.sort = sort; head.append(th); };
-  column("Function", "text");
-  column("Kind", "text");
-  graphs.forEach(g => { column(`${g.variant}: own`, "number"); column(`with calls`, "number"); });
-  const body = table.createTBody();
-  [...functions].sort((x, y) => Math.max(...y[1].map(v => v?.self ?? 0)) - Math.max(...x[1].map(v => v?.self ?? 0))).forEach(([name, values]) => {
-    const row = body.insertRow(), th = element("th", "");
-    th.scope = "row";
-    th.append(element("code", "", names[name]));
-    const kind = element("td", "kind-name");
+  // In time an item where that is known, else in shares of the profile.
+  const cost = (v, i) => absolute ? (v ?? 0) / 10000 * graphs[i].item : v ?? 0;
+  const print = v => absolute ? timeText(v) : share(v), an = absolute ? " an item" : "";
+  const more = values => cost(values[1]?.self, 1) - cost(values[0]?.self, 0);
+  const weight = values => graphs.length > 1 ? Math.abs(more(values)) : cost(values[0]?.self, 0);
+  const columns = [["Function", "text"], ["Kind", "text"], ...graphs.map(g => [`${g.variant}: own${an}`, "number"])];
+  if (graphs.length > 1) columns.push(["difference", "number"]);
+  graphs.forEach(g => columns.push([`${g.variant}: with calls`, "number"]));
+  const rows = [...functions].sort((x, y) => weight(y[1]) - weight(x[1])).slice(0, 24).map(([name, values]) => {
+    const kind = element("span", "kind-name"), cell = what => graphs.map((_, i) => {
+      const v = values[i]?.[what];
+      return { text: v === undefined ? "–" : print(cost(v, i)), v: cost(v, i) };
+    });
     kind.append(element("i", "kind" + kinds[name]), data.kinds[kinds[name]]);
-    row.append(th, kind);
-    graphs.forEach((_, i) => ["self", "total"].forEach(what => {
-      const v = values[i]?.[what], td = element("td", "n", v === undefined ? "–" : share(v));
-      td.dataset.v = v ?? 0;
-      row.append(td);
-    }));
+    const difference = graphs.length > 1 ? [{ text: (more(values) > 0 ? "+" : more(values) < 0 ? "−" : "") + print(Math.abs(more(values))), v: more(values) }] : [];
+    return [element("code", "", names[name]), kind, ...cell("self"), ...difference, ...cell("total")];
   });
-  wrap.append(table);
+  const wrap = dataTable(graphs.length > 1 ? "The functions that differ most. Own time is spent in the function itself; a dash is too little to be among a profile’s first. Start with the largest difference that is the variant’s own code."
+    : "The functions that cost most. Own time is spent in the function itself.", columns, rows);
+  wrap.querySelector("table").classList.add("functions");
   return wrap;
-}
-
-function choice(label, options, selected) {
-  const wrap = element("label", "choice", label + " "), select = element("select");
-  options.forEach(([value, text]) => { const o = element("option", "", text); o.value = value; o.selected = value === selected; select.append(o); });
-  wrap.append(select);
-  return { wrap, select };
 }
 
 function flameViewer(box) {
   const component = Number(box.dataset.flames), chart = data.charts[component];
   const all = data.profiles.graphs.filter(g => g.component === component && chart.cases[g.case]);
-  const cases = [...new Set(all.map(g => g.case))];
-  const controls = element("div", "choices"), place = element("div");
-  const caseChoice = choice("Case", cases.map(c => [String(c), chart.cases[c].name]), String(cases[0]));
   if (!all.length) {
     box.append(element("p", "", "Its profiles are not drawn here to keep the page small; the tables below link to them."));
     return;
   }
-  const variants = [...new Set(all.map(g => g.variant))];
+  const cases = [...new Set(all.map(g => g.case))], variants = [...new Set(all.map(g => g.variant))];
+  const controls = element("div", "choices"), place = element("div"), legend = element("p", "legend");
+  const caseChoice = choice("Case", cases.map(c => [String(c), chart.cases[c].name]), String(cases[0]));
   const best = variants.find(v => v === box.dataset.best) || variants.find(v => v !== chart.baseline) || variants[0];
   const first = choice("Compare", variants.map(v => [v, v]), variants.includes(chart.baseline) ? chart.baseline : variants[0]);
   const second = choice("with", variants.map(v => [v, v]), best);
   controls.append(caseChoice.wrap, first.wrap, second.wrap);
-  const legend = element("p", "legend");
   data.kinds.forEach((name, i) => { if (all.some(g => g.kinds[i] >= 50)) { const key = element("span", "key"); key.append(element("i", "kind" + i), name); legend.append(key); } });
   const draw = () => {
     const pick = v => all.find(g => String(g.case) === caseChoice.select.value && g.variant === v);
-    const a = pick(first.select.value), b = pick(second.select.value);
-    const panels = element("div", "panels");
-    [...new Set([a, b])].forEach(g => { if (g) panels.append(panel(g)); });
+    const a = pick(first.select.value), b = pick(second.select.value), panels = element("div", "panels");
     place.replaceChildren(panels);
+    [...new Set([a, b])].forEach(g => { if (g) panels.append(panel(g)); });
+    if (a && b && a !== b && a.item && b.item) place.append(difference(a, b));
     if (a || b) { place.append(functionTable(a || b, b || a)); addTableTools(place); }
     else place.append(element("p", "", "Neither variant has a profile of this case."));
   };
@@ -173,21 +204,3 @@ function flameViewer(box) {
   box.append(controls, legend, place);
   draw();
 }
-
-// ---- Start.
-const theme = remembered.get();
-if (theme === "dark" || theme === "light") setTheme(theme);
-addTableTools(document);
-showTheme();
-document.getElementById("theme").addEventListener("click", () => {
-  const next = isDark() ? "light" : "dark";
-  setTheme(next);
-  remembered.set(next);
-  showTheme();
-});
-prefersDark.addEventListener("change", showTheme);
-document.querySelectorAll(".flames").forEach(flameViewer);
-followWidth();
-addEventListener("hashchange", unfoldTarget);
-unfoldTarget();
-document.documentElement.dataset.ready = "true";

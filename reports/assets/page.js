@@ -31,16 +31,19 @@ function setTheme(theme) {
 
 // ---- Tables: sort by a column, copy as a table and as Markdown.
 function sortTable(table, column, kind, descending) {
-  const body = table.tBodies[0];
   const key = row => {
     const cell = row.cells[column];
     const v = cell.dataset.v ?? cell.textContent.trim();
-    return kind === "number" ? Number(v) : v;
+    return kind === "number" ? (v === "" ? NaN : Number(v)) : v;
   };
-  const compare = kind === "number" ? (a, b) => a - b : (a, b) => a.localeCompare(b, "en", { numeric: true });
-  const rows = [...body.rows].map(row => [key(row), row]);
-  rows.sort((a, b) => (descending ? -1 : 1) * compare(a[0], b[0]));
-  body.append(...rows.map(r => r[1]));
+  const order = kind === "number" ? (a, b) => a - b : (a, b) => a.localeCompare(b, "en", { numeric: true });
+  // What is not known comes last in either direction.
+  const compare = (a, b) => Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : (descending ? -1 : 1) * order(a, b);
+  for (const body of table.tBodies) { // a body's heading stays on top
+    const rows = [...body.rows].filter(row => !row.classList.contains("group")).map(row => [key(row), row]);
+    rows.sort((a, b) => compare(a[0], b[0]));
+    body.append(...rows.map(r => r[1]));
+  }
 }
 
 function makeSortable(table) {
@@ -50,7 +53,7 @@ function makeSortable(table) {
     button.type = "button";
     th.replaceChildren(button);
     button.addEventListener("click", () => {
-      const first = th.dataset.sort === "number" && table.classList.contains("data") ? "descending" : "ascending";
+      const first = th.dataset.sort === "number" ? "descending" : "ascending";
       const now = th.getAttribute("aria-sort");
       const next = !now ? first : now === "descending" ? "ascending" : "descending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
@@ -61,20 +64,23 @@ function makeSortable(table) {
   });
 }
 
+// textOf lists a table's lines; what is only drawn is left out.
+function textOf(table) {
+  const line = row => [...row.cells].filter(c => !c.classList.contains("track")).map(c => c.textContent.replace(/\s+/g, " ").trim());
+  const lines = [...table.rows].map(line), width = Math.max(...lines.map(l => l.length));
+  return lines.map(l => [...l, ...Array(width - l.length).fill("")]);
+}
+
 function markdownOf(table) {
-  const line = cells => "| " + cells.map(c => c.replace(/\s+/g, " ").trim().replace(/\|/g, "\\|")).join(" | ") + " |";
-  const head = [...table.tHead.rows[0].cells];
-  return [line(head.map(c => c.textContent)),
-    "|" + head.map(c => c.classList.contains("n") ? "--:" : "---").join("|") + "|",
-    ...[...table.tBodies[0].rows].map(r => line([...r.cells].map(c => c.textContent)))].join("\n") + "\n";
+  const line = cells => "| " + cells.map(c => c.replace(/\|/g, "\\|")).join(" | ") + " |";
+  const [head, ...rows] = textOf(table);
+  const rule = [...table.tHead.rows[0].cells].filter(c => !c.classList.contains("track")).map(c => c.classList.contains("n") ? "--:" : "---");
+  return [line(head), "|" + rule.join("|") + "|", ...rows.map(line)].join("\n") + "\n";
 }
 
 function plainTable(table) {
   const copy = element("table");
-  for (const row of table.rows) {
-    const tr = copy.insertRow();
-    for (const cell of row.cells) tr.append(element(cell.tagName.toLowerCase(), "", cell.textContent.trim()));
-  }
+  textOf(table).forEach((cells, i) => { const tr = copy.insertRow(); for (const c of cells) tr.append(element(i ? "td" : "th", "", c)); });
   return copy.outerHTML;
 }
 
@@ -99,7 +105,9 @@ function makeCopyable(table) {
 }
 
 function addTableTools(root) {
-  for (const table of root.querySelectorAll("table.data")) {
+  for (const table of root.querySelectorAll("table.data,table.rank")) {
+    if (table.dataset.tools) continue;
+    table.dataset.tools = "yes";
     makeSortable(table);
     if (table.dataset.copy !== undefined) makeCopyable(table);
   }

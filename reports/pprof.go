@@ -1,12 +1,9 @@
 package reports
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"time"
 
@@ -16,24 +13,6 @@ import (
 
 // driverLock: pprof's driver keeps its configuration in package variables.
 var driverLock sync.Mutex
-
-// pprofPage is pprof's own interactive flame graph of p as one HTML page. Its
-// menus lead to a server that is not there and are hidden.
-func pprofPage(p *profile.Profile) ([]byte, error) {
-	recorder := httptest.NewRecorder()
-	request, err := http.NewRequest(http.MethodGet, "/flamegraph", nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := servePprof(p, recorder, request, "/flamegraph"); err != nil {
-		return nil, err
-	}
-	if recorder.Code != http.StatusOK {
-		return nil, errors.New("pprof: " + recorder.Body.String())
-	}
-	const hide = `<style>.header .menu-item,#action-menu hr,#action-menu a{display:none!important}</style></head>`
-	return bytes.Replace(recorder.Body.Bytes(), []byte("</head>"), []byte(hide), 1), nil
-}
 
 // servePprof answers with one of the pages of pprof's web interface.
 func servePprof(p *profile.Profile, w http.ResponseWriter, r *http.Request, page string) error {

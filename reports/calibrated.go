@@ -1,0 +1,61 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/calibration"
+)
+
+// A calibrated is how often verdicts were right on data whose truth is known.
+type calibrated struct {
+	About string // whose calibration it is, when and where
+	Table *table
+	Habit string // beside go test -count=10; empty if not measured
+}
+
+// newCalibrated prints r; own tells whether it is of the user's own machine.
+func newCalibrated(r calibration.Result, own bool) *calibrated {
+	c := &calibrated{Table: &table{Labels: []string{"Check", "Verdict by"}, Columns: []string{"runs", "share", "95 % interval", "promise", "kept"}}}
+	where := strings.TrimSpace(fmt.Sprintf("%s, %d cores, %s/%s", cmp.Or(r.Environment.CPU, "an unnamed CPU"), r.Environment.Cores, r.Environment.OS, r.Environment.Arch))
+	c.About = fmt.Sprintf("Your calibration of %s, on %s.", r.Finished.UTC().Format("2006-01-02"), where)
+	if !own {
+		c.About = fmt.Sprintf("The calibration that came with this program, of %s, on %s; benchrun calibrate makes one of this machine.", r.Finished.UTC().Format("2006-01-02"), where)
+	}
+	for _, x := range r.Checks {
+		what, limit := "false verdicts", "at most "
+		if x.Planted > 0 {
+			what, limit = "found", "at least "
+		}
+		promise := cellValue{Text: none}
+		if x.Promise > 0 {
+			promise = cellValue{Text: limit + percent(x.Promise), Sort: x.Promise}
+		}
+		share := float64(x.Hits) / float64(max(x.Runs, 1))
+		by := quantity(x.Evidence)
+		c.Table.Rows = append(c.Table.Rows, tableRow{[]string{x.Name, by}, []cellValue{
+			{Text: count(float64(x.Runs)), Sort: float64(x.Runs)},
+			{Text: fmt.Sprintf("%s %s", percent(share), what), Sort: share},
+			{Text: percent(x.Low) + " to " + percent(x.High), Sort: x.Low},
+			promise,
+			{Text: keptText(x)},
+		}})
+	}
+	if r.Habit != nil {
+		c.Habit = sentence(r.Habit.String())
+	}
+	return c
+}
+
+func keptText(c calibration.Check) string {
+	switch {
+	case c.Promise == 0:
+		return none
+	case c.State() == calibration.Open:
+		return "too few runs to tell"
+	case c.State() == calibration.Kept:
+		return "yes"
+	}
+	return "no"
+}
