@@ -14,6 +14,8 @@ type Record struct {
 	Type     watch.EventType // as a cache sees it: the first event of an object is ADDED
 	Resource string          // as recorded: "pods", "deployments.v1.apps", "" if it was not
 
+	GroupResource string // "pods", "deployments.apps", whatever was recorded
+
 	APIVersion, Kind, Namespace, Name string
 
 	// Object is the object's JSON, valid until the next call. Where only the

@@ -114,6 +114,7 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 			t.ledger.stats.Unselected++
 			continue
 		}
+		record.GroupResource = info.resource
 		if err := check(record, info); err != nil {
 			return record, err
 		}

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/loadgen/trace"
+	"github.com/spf13/cobra"
+)
+
+func traceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trace",
+		Short: "Record watch traffic, look into it, convert, hide names, replay",
+		Long: `Trace works on recordings of watch traffic. It reads, plain or compressed by gzip
+or zstd, and told apart by their contents:
+
+  kubectl       kubectl get RESOURCE -A --watch --output-watch-events -o json
+  JSON lines    {"ts", "resource", "type", "object"}
+  audit log     of an API server, JSON lines at any level
+  SimKube       traces of version 2
+  compact       its own format, which record and import write
+
+benchrun run, drive and sim take the same files.`,
+		Example: `  # An hour of a cluster's pods, then what happened in it
+  benchrun trace record --resource pods --duration 1h --out pods.ibt
+  benchrun trace info pods.ibt
+
+  # A workload of the same shape, which needs no recording
+  benchrun trace fit pods.ibt --out pods.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(traceInfoCommand(), traceImportCommand(), traceConvertCommand(), traceReplayCommand())
+	return cmd
+}
+
+// A traceInput is the files that a trace command reads, and the part of them.
+type traceInput struct {
+	part   trace.Part
+	traces []*trace.Trace
+	stderr io.Writer
+	cut    error
+}
+
+func (in *traceInput) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&in.part.Resources, "resource", nil, "only these resources: pods, deployments.apps")
+	f.DurationVar(&in.part.From, "from", 0, "leave out what came before, counted from the begin")
+	f.DurationVar(&in.part.To, "to", 0, "leave out what came after, counted from the begin")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s: found no arguments, expected one recording or more", cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// open opens all recordings as one, by time.
+func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Record, error), error) {
+	in.stderr = cmd.ErrOrStderr()
+	for _, path := range paths {
+		t, err := trace.OpenPart(path, in.part)
+		if err != nil {
+			in.close()
+			return nil, err
+		}
+		in.traces = append(in.traces, t)
+	}
+	merged := trace.Merge(in.traces...)
+	return func() (trace.Record, error) {
+		if err := cmd.Context().Err(); err != nil {
+			return trace.Record{}, err
+		}
+		record, err := merged.NextRecord()
+		if errors.Is(err, trace.ErrCut) {
+			in.cut = err
+			err = io.EOF
+		}
+		return record, err
+	}, nil
+}
+
+// warn says on stderr what was odd about the input. What came before a cut was
+// used.
+func (in *traceInput) warn() {
+	if in.cut != nil {
+		fmt.Fprintf(in.stderr, "warning: %s; what comes before is used\n", oneLine(in.cut))
+	}
+}
+
+func (in *traceInput) close() {
+	for _, t := range in.traces {
+		_ = t.Close() // they were only read
+	}
+}
+
+func (in *traceInput) stats() []trace.Stats {
+	var all []trace.Stats
+	for _, t := range in.traces {
+		all = append(all, t.Stats())
+	}
+	return all
+}
+
+// A traceOutput is a file that appears under its name when it is complete.
+type traceOutput struct {
+	trace.Writer
+	file      *os.File // of JSON lines
+	temporary string
+	path      string
+}
+
+var traceFormats = []string{"compact", "jsonl"}
+
+// createTrace begins to write; "-" is stdout, for lines only.
+func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
+	if path == "-" {
+		if format == "compact" {
+			return nil, errors.New("--out: the compact format goes to a file, expected --out FILE or --format jsonl")
+		}
+		return &traceOutput{Writer: trace.NewJSON(stdout)}, nil
+	}
+	o := &traceOutput{path: path, temporary: filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")}
+	if err := os.Remove(o.temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var err error
+	if format == "compact" {
+		o.Writer, err = trace.Create(o.temporary)
+	} else if o.file, err = os.OpenFile(o.temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		o.Writer = trace.NewJSON(o.file)
+	}
+	return o, err
+}
+
+// finish gives the file its name, or removes it if something went wrong.
+func (o *traceOutput) finish(err error) error {
+	err = errors.Join(err, o.Close())
+	if o.file != nil {
+		err = errors.Join(err, o.file.Close())
+	}
+	if o.path == "" {
+		return err
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(o.temporary))
+	}
+	return os.Rename(o.temporary, o.path)
+}
+
+// A ticker prints a count now and then while a command works.
+type traceTicker struct {
+	line  *progressLine
+	begin time.Time
+	count int
+}
+
+func newTraceTicker(w io.Writer) *traceTicker {
+	t := &traceTicker{line: newProgressLine(w), begin: time.Now()}
+	t.line.last = t.begin // short work needs no progress
+	return t
+}
+
+func (t *traceTicker) tick(doing string) {
+	if t.count++; t.count%1000 == 0 {
+		t.line.show(lab.Progress{Elapsed: time.Since(t.begin), Doing: fmt.Sprintf("%d events %s", t.count, doing)})
+	}
+}
+
+// interrupted says in a user's words that a command was ended.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	return err
+}

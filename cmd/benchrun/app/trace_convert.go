@@ -1,0 +1,180 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/pace"
+	"github.com/informerbench/informerbench/loadgen/trace"
+	"github.com/spf13/cobra"
+)
+
+func traceImportCommand() *cobra.Command {
+	var in traceInput
+	var path string
+	cmd := &cobra.Command{
+		Use:   "import RECORDING... --out FILE",
+		Short: "Put recordings into one file of the compact format, by time",
+		Example: `  benchrun trace import pods.json.gz --out pods.ibt
+  benchrun trace import pods.jsonl nodes.jsonl leases.jsonl --out cluster.ibt
+  benchrun trace import audit.log --resource pods --out pods.ibt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if path == "" {
+				return errors.New("--out: missing, expected the file to write")
+			}
+			return copyTraces(cmd, &in, args, path, "compact", nil)
+		},
+	}
+	in.addTo(cmd)
+	cmd.Flags().StringVar(&path, "out", "", "the file to write")
+	return cmd
+}
+
+func traceConvertCommand() *cobra.Command {
+	var in traceInput
+	var path, format string
+	cmd := &cobra.Command{
+		Use:   "convert RECORDING... [--format compact|jsonl] [--out FILE]",
+		Short: "Write recordings in another format, or a part of them",
+		Long: `Convert writes recordings as JSON lines {"ts", "resource", "type", "object"} or in
+the compact format: all as one, in the order of time. A recording that was cut
+short is written as far as it goes, and a warning says so.`,
+		Example: `  benchrun trace convert pods.ibt | head
+  benchrun trace convert cluster.ibt --resource pods --from 1h --to 2h --out second-hour.ibt
+  benchrun trace convert pods.ibt --out pods.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format == "" {
+				format = "jsonl"
+				if path != "-" && !strings.Contains(filepath.Base(path), ".json") {
+					format = "compact"
+				}
+			}
+			if !slices.Contains(traceFormats, format) {
+				return fmt.Errorf("--format: found %q, expected one of %s", format, strings.Join(traceFormats, ", "))
+			}
+			return copyTraces(cmd, &in, args, path, format, nil)
+		},
+	}
+	in.addTo(cmd)
+	cmd.Flags().StringVar(&path, "out", "-", "the file to write; - is standard output")
+	cmd.Flags().StringVar(&format, "format", "", "compact or jsonl (default by the name of the file: jsonl if it has .json in it, or for standard output)")
+	// The flag is known to exist.
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// copyTraces writes recordings into one file; change may alter a record.
+func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format string, change func(*trace.Record) error) error {
+	for _, path := range from {
+		if same, err := samePath(path, to); err != nil || same {
+			return errors.Join(err, fmt.Errorf("--out: found %s, which is read, expected another file", to))
+		}
+	}
+	next, err := in.open(cmd, from)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	out, err := createTrace(to, format, cmd.OutOrStdout())
+	if err != nil {
+		return err
+	}
+	ticker := newTraceTicker(cmd.ErrOrStderr())
+	err = func() error {
+		for {
+			record, err := next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if change != nil {
+				if err := change(&record); err != nil {
+					return err
+				}
+			}
+			if err := out.Write(record); err != nil {
+				return err
+			}
+			ticker.tick("written")
+		}
+	}()
+	if err := out.finish(err); err != nil {
+		return interrupted(err)
+	}
+	ticker.line.done()
+	in.warn()
+	if to != "-" {
+		info, err := os.Stat(to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d events, %d bytes\n", to, ticker.count, info.Size())
+	}
+	return nil
+}
+
+func samePath(a, b string) (bool, error) {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false, nil // opening it says why
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y), nil
+}
+
+func traceReplayCommand() *cobra.Command {
+	var in traceInput
+	var speed string
+	cmd := &cobra.Command{
+		Use:   "replay RECORDING... [--speed N]",
+		Short: "Print events as JSON lines at the times at which they came",
+		Long: `Replay prints the events as lines {"ts", "resource", "type", "object"} when they
+are due. If the reader of the output is slow the events behind are late but
+never lost; how late they were is printed at the end.`,
+		Example: `  benchrun trace replay pods.ibt | my-consumer
+  benchrun trace replay pods.ibt --speed 10
+  benchrun trace replay pods.ibt --speed max > /dev/null`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := trace.ParsePace(speed)
+			if err != nil {
+				return fmt.Errorf("--speed: %w", err)
+			}
+			next, err := in.open(cmd, args)
+			if err != nil {
+				return err
+			}
+			defer in.close()
+			pacer := pace.New()
+			defer pacer.Close()
+			lines := trace.NewJSON(cmd.OutOrStdout())
+			begin := time.Now()
+			n, err := trace.Replay(cmd.Context(), next, p, pacer, func(record trace.Record) error {
+				if err := lines.Write(record); err != nil || p == trace.AsFastAsPossible {
+					return err
+				}
+				return lines.Flush()
+			})
+			err = errors.Join(err, lines.Close())
+			in.warn()
+			took := time.Since(begin)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d events in %s, %s a second", n, took.Round(time.Millisecond), figure(float64(n)/took.Seconds()))
+			if late := pacer.Lateness(); late.TotalCount() > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "; late by %s (median), %s (p99), %s (max)",
+					time.Duration(late.ValueAtQuantile(50)), time.Duration(late.ValueAtQuantile(99)), time.Duration(late.Max()))
+			}
+			fmt.Fprintln(cmd.ErrOrStderr())
+			return interrupted(err)
+		},
+	}
+	in.addTo(cmd)
+	cmd.Flags().StringVar(&speed, "speed", "1", "how many times faster than recorded, or max")
+	return cmd
+}
