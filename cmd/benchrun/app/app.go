@@ -9,6 +9,7 @@
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
 //	serve     many runs and their profiles, in the browser
+//	trace     recordings of watch traffic: look, convert, replay
 //	schema    the JSON Schema of the results
 //
 // A Suite says what is compared. Main runs benchrun's own; whoever has a queue
@@ -109,7 +110,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
 	return root
 }
 
