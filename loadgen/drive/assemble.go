@@ -67,6 +67,16 @@ func (p Parts) checkQueues() error {
 	return nil
 }
 
+// shutDownOnce reports whether one of the queues fails when it is shut down a
+// second time.
+func (p Parts) shutDownOnce() bool {
+	const fault = "fault:shutdown-twice"
+	outer, _ := find("", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	delaying, _ := find("", impl.DelayingQueues[string](), p.DelayingQueue)
+	inner, _ := find("", impl.Queues[string](), p.Queue)
+	return slices.Contains(slices.Concat(outer.Relaxes, delaying.Relaxes, inner.Relaxes), fault)
+}
+
 // find is impl.Find that allows an empty name.
 func find[New any](what string, variants []impl.Variant[New], name string) (impl.Variant[New], error) {
 	if name == "" {

@@ -30,6 +30,8 @@ type controller struct {
 	// plain is the queue of nodes where there are two, else nil.
 	plain workqueue.TypedInterface[string]
 
+	once bool // the queues may be shut down only once
+
 	stopping atomic.Bool // no requeue-after any more
 
 	picks, adds, reconciles, failures, retried, givenUp, requeued, calls, hurried, busy atomic.Int64
@@ -203,6 +205,21 @@ func (c *controller) requeue(key string, failed bool, random *rand.Rand) outcome
 	c.queue.AddRateLimited(key)
 	c.retried.Add(1)
 	return retried
+}
+
+// shutDown ends the workers once they have taken what is queued; what still
+// waits for a retry is dropped. client-go's delaying queue needs the second call
+// to end its goroutine at once.
+func (c *controller) shutDown() {
+	for _, q := range []workqueue.TypedInterface[string]{c.queue, c.plain} {
+		if q == nil {
+			continue
+		}
+		if !c.once {
+			q.ShutDownWithDrain()
+		}
+		q.ShutDown()
+	}
 }
 
 // seconds as a duration; negative ones are 0.

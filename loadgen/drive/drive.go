@@ -76,6 +76,7 @@ type drive struct {
 	initial   int // objects of the first lists
 
 	workers    sync.WaitGroup
+	shutDown   sync.Once
 	background sync.WaitGroup // informers, readers, probe and ticker
 	phase      atomic.Value
 	timeline   timeline
@@ -132,6 +133,7 @@ func (d *drive) build(hurry context.Context) error {
 	c := &controller{
 		spec: d.spec.Reconcile, seed: d.config.Seed, ledger: d.ledger, meters: &d.meters,
 		resources: map[string]*resource{},
+		once:      d.config.Parts.shutDownOnce(),
 		work:      &pastime{cpu: d.config.CPU, hurry: hurry, until: d.until},
 	}
 	d.c = c

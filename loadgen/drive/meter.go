@@ -98,13 +98,21 @@ func newDistribution(name string, h *hdr.Histogram) Distribution {
 	if d.Count == 0 {
 		return d
 	}
-	d.Mean, d.Max = math.Round(h.Mean()), h.Max()
+	d.Mean, d.Max = math.Round(h.Mean()), resolved(h.Max())
 	for _, q := range quantiles {
 		if float64(d.Count)*(1-q) < 1 {
 			break // fewer than one value lies above
 		}
-		d.Points = append(d.Points, Point{q, h.ValueAtQuantile(100 * q)})
+		d.Points = append(d.Points, Point{q, resolved(h.ValueAtQuantile(100 * q))})
 	}
 	d.Points = append(d.Points, Point{1, d.Max})
 	return d
+}
+
+// resolved is 0 for what is too short to be told from it.
+func resolved(ns int64) int64 {
+	if ns < lowest {
+		return 0
+	}
+	return ns
 }

@@ -11,7 +11,7 @@ import (
 
 // probes is how often a second the cache is asked for the object that changed
 // last, to see how stale it is.
-const probes = 1000
+const probes = 250
 
 // probe records the staleness of the caches until ctx ends: of the object that
 // changed last, as that is where a reader may see something old.

@@ -40,7 +40,8 @@ const Interrupted = "interrupted"
 // Names of a result's latencies. The first six are the stages of an event, in
 // this order, each from the event's intended time and with one value an event,
 // coalesced ones included: the latency of an event that was overtaken by a newer
-// one ends when that is seen.
+// one ends when that is seen. An event that a worker sees in the cache before the
+// handler gets there has no value of its own for Enqueued.
 const (
 	Watch      = "watch"      // the watch has delivered it
 	Store      = "store"      // the cache holds it; not measured of deletions

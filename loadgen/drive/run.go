@@ -26,7 +26,7 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 	if err := d.build(hurry); err != nil {
 		return result, err
 	}
-	defer d.c.queue.ShutDown()
+	defer d.shutDown.Do(d.c.shutDown)
 	if err := d.serve(); err != nil {
 		return result, err
 	}
@@ -61,11 +61,7 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 		hasten()
 	}
 	d.drain(ctx, hasten)
-	// What still waits for a retry is dropped here.
-	d.c.queue.ShutDownWithDrain()
-	if d.c.plain != nil {
-		d.c.plain.ShutDownWithDrain()
-	}
+	d.shutDown.Do(d.c.shutDown)
 	d.workers.Wait()
 	result.Drain = d.now() - cutoff
 	stopTicking()

@@ -27,8 +27,12 @@ type source struct {
 	perEvent time.Duration // to make or read one, measured without a consumer
 }
 
-// selfTest is how long the load runs into nothing beforehand, to know its cost.
-const selfTest = 100 * time.Millisecond
+// The load runs into nothing beforehand, to know its cost: for so long and for
+// so many events at most.
+const (
+	selfTestTime   = 100 * time.Millisecond
+	selfTestEvents = 100_000
+)
 
 // ofSpec is the load of a workload.
 func ofSpec(spec *loadgen.Spec) (*source, error) {
@@ -48,7 +52,7 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 	}
 	s.types = g.Types()
 	begin, events := time.Now(), 0
-	for time.Since(begin) < selfTest {
+	for ; events < selfTestEvents && time.Since(begin) < selfTestTime; events++ {
 		_, err := g.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -56,7 +60,6 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		events++
 	}
 	s.perEvent = time.Since(begin) / time.Duration(max(events, 1))
 	return s, nil
