@@ -14,14 +14,14 @@ type Proxy struct {
 	running         sync.WaitGroup
 
 	mu       sync.Mutex
-	listener net.Listener // nil while connections are refused
-	open     map[net.Conn]struct{}
+	listener *net.TCPListener // nil while connections are refused
+	open     map[*net.TCPConn]struct{}
 }
 
 // NewProxy listens on a free port for connections to target, a host:port. The
 // caller must Close it.
 func NewProxy(target string) (*Proxy, error) {
-	p := &Proxy{target: target, address: "127.0.0.1:0", open: map[net.Conn]struct{}{}}
+	p := &Proxy{target: target, address: "127.0.0.1:0", open: map[*net.TCPConn]struct{}{}}
 	return p, p.Accept()
 }
 
@@ -37,10 +37,13 @@ func (p *Proxy) Cut() int {
 
 func (p *Proxy) cut() int {
 	n := len(p.open) / 2
-	for c := range p.open {
-		reset(c)
-		delete(p.open, c)
+	for c := range p.open { // all before any is closed: pass closes the other side
+		c.SetLinger(0)
 	}
+	for c := range p.open {
+		c.Close()
+	}
+	clear(p.open)
 	return n
 }
 
@@ -66,8 +69,8 @@ func (p *Proxy) Accept() error {
 	if err != nil {
 		return err
 	}
-	p.listener, p.address = listener, listener.Addr().String()
-	p.running.Go(func() { p.accept(listener) })
+	p.listener, p.address = listener.(*net.TCPListener), listener.Addr().String()
+	p.running.Go(func() { p.accept(listener.(*net.TCPListener)) })
 	return nil
 }
 
@@ -77,9 +80,9 @@ func (p *Proxy) Close() {
 	p.running.Wait()
 }
 
-func (p *Proxy) accept(listener net.Listener) {
+func (p *Proxy) accept(listener *net.TCPListener) {
 	for {
-		client, err := listener.Accept()
+		client, err := listener.AcceptTCP()
 		if err != nil {
 			return // closed
 		}
@@ -87,19 +90,22 @@ func (p *Proxy) accept(listener net.Listener) {
 	}
 }
 
-func (p *Proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.target)
+func (p *Proxy) serve(client *net.TCPConn) {
+	client.SetLinger(0) // if the server can't be reached, so that the client sees an error and not an end
+	c, err := net.Dial("tcp", p.target)
 	if err != nil {
-		reset(client)
+		client.Close()
 		return
 	}
+	server := c.(*net.TCPConn)
 	p.mu.Lock()
 	if p.listener == nil {
 		p.mu.Unlock()
-		reset(client)
-		reset(server)
+		client.Close()
+		server.Close()
 		return
 	}
+	client.SetLinger(-1)
 	p.open[client], p.open[server] = struct{}{}, struct{}{}
 	p.mu.Unlock()
 
@@ -108,7 +114,7 @@ func (p *Proxy) serve(client net.Conn) {
 }
 
 // pass copies one direction until either side ends, which ends both.
-func (p *Proxy) pass(to, from net.Conn) {
+func (p *Proxy) pass(to, from *net.TCPConn) {
 	io.Copy(to, from)
 	to.Close()
 	from.Close()
@@ -116,12 +122,4 @@ func (p *Proxy) pass(to, from net.Conn) {
 	defer p.mu.Unlock()
 	delete(p.open, to)
 	delete(p.open, from)
-}
-
-// reset closes a connection so that the other side sees an error, not an end.
-func reset(c net.Conn) {
-	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
-	c.Close()
 }

@@ -101,19 +101,30 @@ func (s *Server) start(ctx context.Context) error {
 
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
+	go func() {
+		select {
+		case <-process.done:
+			cancel() // a request would wait for a server to take it off the socket
+		case <-ctx.Done():
+		}
+	}()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := s.ready(ctx)
-		if err == nil {
+		problem := s.ready(ctx)
+		if problem == nil {
 			return nil
+		}
+		select {
+		case <-tick.C:
+			continue
+		case <-ctx.Done():
 		}
 		select {
 		case <-process.done:
 			return fmt.Errorf("the API server ended before it was ready: %w\n%s", process.err, process.output.Tail())
-		case <-ctx.Done():
-			return fmt.Errorf("the API server is not ready: %w, last %w\n%s", ctx.Err(), err, process.output.Tail())
-		case <-tick.C:
+		default:
+			return fmt.Errorf("the API server is not ready: %w, last: %w\n%s", ctx.Err(), problem, process.output.Tail())
 		}
 	}
 }
@@ -189,7 +200,7 @@ func (s *Server) Compact() (revision int64, err error) {
 }
 
 // Restart ends the server and starts it again with the same data, keys and
-// address. Its watch caches begin anew.
+// address. Its watch caches begin anew. Who connects meanwhile waits for it.
 func (s *Server) Restart(ctx context.Context) error {
 	s.process.stop()
 	return s.start(ctx)
