@@ -2,7 +2,9 @@ package reports
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/informerbench/informerbench/loadgen/drive"
 )
 
 // browser opens file in headless Chromium and returns the tab and what it
@@ -246,11 +250,23 @@ func TestInjectionInBrowser(t *testing.T) {
 		}
 		c.Cases[i].Rows[1].Name, c.Cases[i].Rows[1].Variant = evil, evil
 	}
+	c.Cases[1].Name, c.Cases[2].Name = evil+"/n=1", evil+"/n=2" // a family, to be drawn as a line
 	dir := resultDir(t, stats)
+	at := filepath.Join(dir, "drive", "evil")
+	require.NoError(t, os.MkdirAll(at, 0o755))
+	result, err := json.Marshal(drive.Result{Schema: 1, Arm: evil, Workload: evil, Timeline: []drive.Tick{{At: 1, Sent: 1}, {At: 2, Sent: 1}},
+		Latencies: []drive.Distribution{{Name: drive.Settled, Points: []drive.Point{{Quantile: 0.5, Value: 3}, {Quantile: 0.9, Value: 4}}}}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(at, "1.json"), result, 0o644))
 	require.NoError(t, Write(dir, run, stats))
 	ctx, complaints := browser(t, filepath.Join(dir, "report.html"))
 	// The tooltip is the one place where a library makes markup of our text.
-	eval[bool](t, ctx, `echarts.getInstanceByDom(document.querySelector(".chart")).dispatchAction({type: "showTip", seriesIndex: 3, dataIndex: 0}), true`)
+	charts := eval[int](t, ctx, `document.querySelectorAll(".chart").length`)
+	assert.Greater(t, charts, 8)
+	for i := range charts {
+		eval[bool](t, ctx, fmt.Sprintf(`(c => { for (let s = 0; s < 4; s++) c.dispatchAction({type: "showTip", seriesIndex: s, dataIndex: 0}); return true })(echarts.getInstanceByDom(document.querySelectorAll(".chart")[%d]))`, i))
+	}
+	assert.Positive(t, eval[int](t, ctx, `[...document.querySelectorAll(".chart")].filter(c => c.textContent.includes("onerror")).length`), "tooltips show the name as text")
 	assert.False(t, eval[bool](t, ctx, `"hit" in window`))
 	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll("img").length`))
 	assert.Empty(t, complaints())

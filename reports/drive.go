@@ -35,20 +35,20 @@ type stage struct {
 	What string `json:"what"`
 }
 
-// stages says what the latencies of a drive mean, the one that users feel first.
+// stages says what the latencies of a drive mean, an event's in its order.
 var stages = []stage{
-	{drive.Settled, "from the moment an event was due until a reconcile that saw it succeeded"},
-	{drive.Reconciled, "from the moment an event was due until a reconcile that saw it ended, well or not"},
-	{drive.PickedUp, "from the moment an event was due until a worker that will see it held its key"},
-	{drive.Enqueued, "from the moment an event was due until its key was in the work queue"},
-	{drive.Store, "from the moment an event was due until the cache held it"},
 	{drive.Watch, "from the moment an event was due until the watch had delivered it"},
+	{drive.Store, "from the moment an event was due until the cache held it"},
+	{drive.Enqueued, "from the moment an event was due until its key was in the work queue"},
+	{drive.PickedUp, "from the moment an event was due until a worker that will see it held its key"},
+	{drive.Reconciled, "from the moment an event was due until a reconcile that saw it ended, well or not"},
+	{drive.Settled, "from the moment an event was due until a reconcile that saw it succeeded"},
 	{drive.QueueWait, "from Add to Get, as workqueue_queue_duration_seconds"},
 	{drive.Work, "from Get to Done, one a reconcile"},
 	{drive.Throttle, "waiting for the client’s own rate limit, one an API call"},
 	{drive.Staleness, "how old what a reader of the cache sees is"},
 	{drive.Read, "one call of a reader beside the load"},
-	{drive.Lateness, "how late the load itself was: near the latencies above, they are in doubt"},
+	{drive.Lateness, "how late the load itself was: latencies that are not far above it are in doubt"},
 }
 
 // A driveArm is one combination of variants over its rounds.
@@ -58,7 +58,7 @@ type driveArm struct {
 	Baseline  bool                `json:"baseline,omitempty"`
 	Latencies map[string][]bounds `json:"latencies"` // by stage, rising quantiles
 	Round     int                 `json:"round"`     // whose timeline it is: the one with the median p99 of the settled events
-	Ticks     [][]figure          `json:"ticks"`     // of that round; see tickColumns
+	Ticks     [][]figure          `json:"ticks"`     // of that round, as thin lists them
 
 	rounds []drive.Result
 }
@@ -66,9 +66,6 @@ type driveArm struct {
 // bounds is one quantile over the rounds: quantile, median, smallest and
 // largest in seconds.
 type bounds [4]figure
-
-// tickColumns name the numbers of a tick, after its end in seconds.
-var tickColumns = []string{"at", "sent/s", "reconciles/s", "depth", "unsettled", "settled-p99", "queue-wait-p99", "cpu", "heap"}
 
 // Limits that keep the page small and a broken file harmless.
 const (
@@ -123,6 +120,10 @@ func readDrives(root *os.Root, baseline string) (*driven, []experiment.Warning) 
 	}
 	if len(order) == 0 {
 		return nil, warnings
+	}
+	for name, arm := range arms {
+		_, twice := arms[name+experiment.ControlSuffix]
+		arm.Baseline = arm.Baseline || baseline == "" && twice
 	}
 	slices.SortFunc(order, func(a, b string) int {
 		place := func(name string) int {
@@ -234,7 +235,10 @@ func (a *driveArm) at(name string, q float64) (bounds, bool) {
 }
 
 // thin puts a long timeline's ticks together until there are at most maxTicks:
-// rates over their whole time, levels and latencies at their highest.
+// rates over their whole time, levels and latencies at their highest. A tick is
+// its end in seconds, events sent and reconciles a second, work queue depth,
+// events not settled, p99 of settled and of queue wait in seconds, processors in
+// use and bytes of heap.
 func thin(ticks []drive.Tick) [][]figure {
 	each := max(1, (len(ticks)+maxTicks-1)/maxTicks)
 	list := [][]figure{}

@@ -1,6 +1,5 @@
 // ---- Forest plots: every case of a component with its intervals.
 const rowHeight = 18;
-const log2 = Math.log2;
 
 // rowsOf lists the chart's lines from the top: a heading per case, then its marks.
 function rowsOf(chart) {

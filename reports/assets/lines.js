@@ -1,6 +1,6 @@
 // ---- Drawing: a chart is registered once, with a function that makes its
 // option, and drawn again when colours or the window change.
-const drawings = [];
+const drawings = [], log2 = Math.log2;
 const font = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif", mono = "ui-monospace,Menlo,Consolas,'Liberation Mono',monospace";
 
 function addChart(parent, label, height, option) {
@@ -77,23 +77,24 @@ function logTicks(low, high) {
 
 // apart lists the series whose ends lie far enough apart to be named beside
 // each other; the legend names all.
-function apart(series, up) {
+function apart(series, up, log) {
   const ends = series.map((s, i) => [i, up(s.points.findLast(p => p[1] != null)?.[1])]).filter(([, at]) => at != null);
   const all = series.flatMap(s => s.points.map(p => up(p[1]))).filter(v => v != null);
-  const least = (Math.max(...all) - Math.min(...all)) / 14, kept = [];
-  for (const [i, at] of ends) if (kept.every(([, other]) => Math.abs(other - at) >= least)) kept.push([i, at]);
+  const least = (Math.max(...all) - (log ? Math.min(...all) : 0)) / 14, kept = [];
+  for (const [i, at] of ends) if (kept.every(([, other]) => Math.abs(other - at) > least)) kept.push([i, at]);
   return kept.map(([i]) => i);
 }
 
 // lineOption draws series = [{name, baseline, points: [[x, y, low, high]]}].
-// x is {labels} for steps, {ticks: [[at, label]]} or {text}; y is {log, text}.
+// x is {labels} for steps, {ticks: [[at, label]]} or {text}; y is {log, text}, or
+// {binary, text} for bytes.
 function lineOption({ series, x, y, title, band, width }) {
   const ink = colour("--ink"), muted = colour("--muted"), line = colour("--line"), panel = colour("--panel");
   const up = v => v == null || (y.log && v <= 0) ? null : y.log ? Math.log10(v) : v;
   const values = series.flatMap(s => s.points.flatMap(p => [p[1], p[2], p[3]])).map(up).filter(v => v != null);
   const low = y.log ? Math.min(...values) - 0.06 : 0, high = y.log ? Math.max(...values) + 0.06 : undefined;
   const ticks = y.log && values.length ? logTicks(low, high) : undefined;
-  const named = width >= 480 && series.length > 1, labelled = named ? apart(series, up) : [];
+  const named = width >= 480 && series.length > 1, labelled = named ? apart(series, up, y.log) : [];
   const room = Math.min(150, 7.5 * Math.max(...series.map(s => s.name.length)) + 16);
   const intervals = (s, i) => ({
     name: "interval", type: "custom", silent: true, z: 1, animation: false,
@@ -130,7 +131,7 @@ function lineOption({ series, x, y, title, band, width }) {
       axisLine: { lineStyle: { color: line } }, axisTick: { show: false, customValues: x.ticks && x.ticks.map(t => t[0]) }, splitLine: { show: !x.labels, lineStyle: { color: line } },
     },
     yAxis: {
-      type: "value", min: low, max: high,
+      type: "value", min: low, max: high, interval: y.binary ? 2 ** Math.ceil(log2(Math.max(...values) / 5)) : undefined,
       axisLabel: { color: muted, formatter: v => y.text(y.log ? Number((10 ** v).toPrecision(6)) : v), customValues: ticks },
       axisTick: { show: false, customValues: ticks }, splitLine: { lineStyle: { color: line } },
     },

@@ -1,0 +1,130 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/informerbench/informerbench/loadgen/drive"
+)
+
+func driven3(t *testing.T) (*driven, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	madeDrives(t, dir)
+	return readAll(t, dir)
+}
+
+func readAll(t *testing.T, dir string) (*driven, []string) {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	d, warnings := readDrives(root, "")
+	var texts []string
+	for _, w := range warnings {
+		texts = append(texts, w.Scope+": "+w.Text)
+	}
+	return d, texts
+}
+
+// Rounds come together as their median, with the smallest and largest beside
+// it; the baseline is the arm that ran twice and comes first.
+func TestDrivesAreMerged(t *testing.T) {
+	d, warnings := driven3(t)
+	assert.Empty(t, warnings)
+	require.Len(t, d.Arms, 3)
+	assert.Equal(t, []string{"client-go", "flagship", "client-go-again"}, []string{d.Arms[0].Name, d.Arms[1].Name, d.Arms[2].Name})
+	assert.True(t, d.Arms[0].Baseline)
+	assert.True(t, d.Arms[2].Control)
+
+	p99, ok := d.Arms[0].at(drive.Settled, 0.99)
+	require.True(t, ok)
+	one := d.Arms[0].rounds
+	require.Len(t, one, 3)
+	for i, round := range []int{1, 0, 2} { // median, smallest, largest
+		assert.InDelta(t, time.Duration(one[round].Latency(drive.Settled).At(0.99)).Seconds(), float64(p99[i+1]), 1e-12)
+	}
+	assert.Equal(t, 2, d.Arms[0].Round, "the round with the median p99 gives the timeline")
+	assert.Len(t, d.Arms[0].Ticks, 60)
+	assert.Len(t, d.Latency.Rows, 9)
+	assert.Equal(t, []string{drive.Watch, "client-go"}, d.Latency.Rows[0].Names)
+	assert.Len(t, d.Balance.Rows, 3)
+}
+
+// A long timeline keeps its peaks and its totals.
+func TestThin(t *testing.T) {
+	var ticks []drive.Tick
+	for s := 1; s <= 3600; s++ {
+		tick := drive.Tick{At: time.Duration(s) * time.Second, Sent: 10, Reconciles: 5, CPU: 1}
+		if s == 1234 {
+			tick.Depth = 777
+		}
+		ticks = append(ticks, tick)
+	}
+	ticks = append(ticks, drive.Tick{At: 3600 * time.Second, Sent: 10}) // a clock that stood still
+	thinned := thin(ticks)
+	assert.LessOrEqual(t, len(thinned), maxTicks)
+	depth := figure(0)
+	for _, tick := range thinned {
+		assert.InDelta(t, 10, float64(tick[1]), 1)
+		assert.InDelta(t, 5, float64(tick[2]), 1)
+		depth = max(depth, tick[3])
+	}
+	assert.Equal(t, figure(777), depth)
+	assert.Equal(t, figure(3600), thinned[len(thinned)-1][0])
+}
+
+// What is no drive, is torn, too new or unsound is said and hurts nothing else.
+func TestDoubtfulDrives(t *testing.T) {
+	run, stats := fixture(1)
+	dir := resultDir(t, stats)
+	madeDrives(t, dir)
+	write := func(name, text string) {
+		path := filepath.Join(dir, "drive", name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	write("torn/1.json", `{"schema": 1, "lat`)
+	write("other/1.json", `{"schema": 1, "arm": "other"}`)
+	write("newer/1.json", fmt.Sprintf(`{"schema": %d}`, drive.SchemaVersion+1))
+	evil := `</script><img src=x onerror="window.hit=1">`
+	lossy := drive.Result{Schema: 1, Arm: evil, Round: 1, Workload: evil, Accounting: drive.Accounting{Sent: 10, Delivered: 7, Lost: 3, Bad: []string{evil}}, Warnings: []string{evil},
+		Latencies: []drive.Distribution{{Name: drive.Settled, Points: []drive.Point{{Quantile: -1, Value: 3}, {Quantile: 0.5, Value: -3}, {Quantile: 0.9, Value: 3}, {Quantile: 7, Value: 1}}}}}
+	b, err := json.Marshal(lossy)
+	require.NoError(t, err)
+	write("lossy/1.json", string(b))
+
+	d, warnings := readAll(t, dir)
+	require.Len(t, d.Arms, 4)
+	all := strings.Join(warnings, "\n")
+	for _, want := range []string{"drive/torn/1.json: not shown: unexpected end of JSON input", "drive/other/1.json: not shown: found no latencies", "is newer than this program's"} {
+		assert.Contains(t, all, want)
+	}
+	require.NoError(t, Write(dir, run, stats))
+	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "Not every event is accounted for")
+	assert.Contains(t, string(html), "3 events lost")
+	assert.NotContains(t, own(string(html)), "<img")
+	markdown, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(markdown), "3 events lost")
+	assert.NotRegexp(t, "(?m)^[^`\n]*<(script|img)", string(markdown))
+}
+
+func TestFiguresAsPeopleSayThem(t *testing.T) {
+	for v, want := range map[float64]string{0: "0 ns", 1.5e-9: "1.50 ns", 999.4e-9: "999 ns", 999.6e-9: "1.00 µs", 0.0123: "12.3 ms", 2: "2 s", 4000: "4000 s"} {
+		assert.Equal(t, want, seconds(v))
+	}
+	for v, want := range map[float64]string{0: "0 B", 1000: "0.98 KiB", 80 << 20: "80 MiB", 3 << 30: "3 GiB"} {
+		assert.Equal(t, want, bytesText(v))
+	}
+}
