@@ -2,10 +2,7 @@ package bench
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/informerbench/informerbench/impl"
 	corev1 "k8s.io/api/core/v1"
@@ -95,13 +92,7 @@ func indexerCases(seed uint64) []Case {
 					})
 			}
 		}
-		for _, readers := range []int{0, 1, 10, 40} {
-			questions = append(questions, indexerQuestion{
-				name: fmt.Sprintf("op=write/listers=%d/n=%s", readers, human(n)), unit: wallTime, quick: n == 10_000 && readers == 10,
-				summary: "one writer beside goroutines that list without pause (kubernetes/kubernetes#130767)",
-				run:     func(b *testing.B, v indexerVariant) { writeBesideListers(b, v, n, readers) },
-			})
-		}
+		questions = append(questions, contentionQuestions(n)...)
 	}
 	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
 	return c.cases(questions...)
@@ -248,63 +239,5 @@ func byIndex(b *testing.B, v indexerVariant, indices, n int) {
 	})
 	if wrong > 0 {
 		b.Fatalf("%d results did not hold the namespace's %d objects", wrong, objectsPerNamespace)
-	}
-}
-
-// writeWindow holds enough of the scheduler's time slices, 10 ms each, that the
-// writer and ten listers on two cores all had theirs.
-const writeWindow = 200 * time.Millisecond
-
-// writeBesideListers measures how long one Update takes while listers run.
-func writeBesideListers(b *testing.B, v indexerVariant, n, listers int) {
-	list := pods(n)
-	next := newer(list)
-	s, _ := filled(v, 0, list)
-	var (
-		lists   atomic.Int64
-		short   atomic.Int64
-		stop    atomic.Bool
-		started sync.WaitGroup
-		running sync.WaitGroup
-	)
-	started.Add(listers)
-	for range listers {
-		running.Go(func() {
-			for first := true; first || !stop.Load(); first = false {
-				if len(s.List()) != n {
-					short.Add(1)
-				}
-				lists.Add(1)
-				if first {
-					started.Done()
-				}
-			}
-		})
-	}
-	started.Wait()
-	before := lists.Load()
-	at := 0
-	var w stopwatch
-	for b.Loop() {
-		w.start()
-		written := 0
-		for begun := time.Now(); time.Since(begun) < writeWindow; written++ {
-			_ = s.Update(next[at]) // the key function knows pods
-			if at++; at == n {
-				at = 0
-				list, next = next, list
-			}
-		}
-		w.stop(written)
-	}
-	listed := lists.Load() - before
-	stop.Store(true)
-	running.Wait()
-	if short.Load() > 0 {
-		b.Fatalf("%d lists did not hold %d objects", short.Load(), n)
-	}
-	w.report(b, true)
-	if listers > 0 {
-		b.ReportMetric(float64(listed)/w.wall.Seconds(), "lists/s")
 	}
 }
