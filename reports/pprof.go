@@ -14,13 +14,15 @@ import (
 // driverLock: pprof's driver keeps its configuration in package variables.
 var driverLock sync.Mutex
 
-// servePprof answers with one of the pages of pprof's web interface.
-func servePprof(p *profile.Profile, w http.ResponseWriter, r *http.Request, page string) error {
+// servePprof answers with one of the pages of pprof's web interface on p, less
+// base if that is not nil: both are scaled to the same total, so that shares are
+// compared.
+func servePprof(p, base *profile.Profile, w http.ResponseWriter, r *http.Request, page string) error {
 	driverLock.Lock()
 	defer driverLock.Unlock()
 	return driver.PProf(&driver.Options{
-		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError)},
-		Fetch:   fetcher{p},
+		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError), base != nil},
+		Fetch:   fetcher{p, base},
 		Sym:     noSymbols{},
 		UI:      silent{},
 		HTTPServer: func(args *driver.HTTPServerArgs) error {
@@ -31,8 +33,11 @@ func servePprof(p *profile.Profile, w http.ResponseWriter, r *http.Request, page
 }
 
 // flags gives pprof's driver its command line: an address that is never
-// listened on, and a profile that fetcher has in memory.
-type flags struct{ *flag.FlagSet }
+// listened on, and profiles that fetcher has in memory.
+type flags struct {
+	*flag.FlagSet
+	diff bool
+}
 
 func (f *flags) StringList(name, value, usage string) *[]*string {
 	return &[]*string{f.String(name, value, usage)}
@@ -42,15 +47,25 @@ func (f *flags) AddExtraUsage(_ string) {}
 
 func (f *flags) Parse(func()) []string {
 	f.SetOutput(io.Discard)
-	if err := f.FlagSet.Parse([]string{"-http=localhost:1", "-no_browser", "-symbolize=none", "profile"}); err != nil {
+	args := []string{"-http=localhost:1", "-no_browser", "-symbolize=none"}
+	if f.diff {
+		args = append(args, "-normalize", "-diff_base="+baseSource)
+	}
+	if err := f.FlagSet.Parse(append(args, "profile")); err != nil {
 		return nil
 	}
 	return f.Args()
 }
 
-type fetcher struct{ p *profile.Profile }
+// baseSource is the name under which fetcher gives the profile to subtract.
+const baseSource = "base"
 
-func (f fetcher) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
+type fetcher struct{ p, base *profile.Profile }
+
+func (f fetcher) Fetch(source string, _, _ time.Duration) (*profile.Profile, string, error) {
+	if source == baseSource {
+		return f.base.Copy(), "", nil
+	}
 	return f.p.Copy(), "", nil
 }
 

@@ -32,8 +32,10 @@ import (
 //	/                               the runs, newest first
 //	/runs/NAME/FILE                 a file of a result directory
 //	/pprof/NAME/FILE.pb.gz/PAGE     pprof's pages of a stored profile:
-//	                                flamegraph, top, peek, download
+//	                                flamegraph, top, peek, download;
+//	                                with ?base=FILE.pb.gz less another of the run
 //
+// A browser that follows a report's link to a profile is led to pprof's pages.
 // Nothing outside of result directories is served, not through links either.
 // Only loopback names are answered to, so that no web page can read results by
 // pointing a name of its own at this machine.
@@ -48,6 +50,8 @@ type Server struct {
 
 // pprofPages leaves out those that read sources, run programs or write files.
 var pprofPages = []string{"flamegraph", "top", "peek", "download"}
+
+const profileSuffix = ".pb.gz"
 
 // maxServedProfile bounds what is read of a stored profile.
 const maxServedProfile = 64 << 20
@@ -116,10 +120,14 @@ type servedRun struct {
 	Name, Decision, Profile, Problem string
 	Started                          time.Time
 	Links                            []link
-	Profiles                         []string
+	Profiles                         []servedProfile
 
 	modified time.Time // of run.json and stats.json, whichever is later
 }
+
+// A servedProfile is a stored profile, and the baseline's of the same case to
+// subtract from it, if there is one.
+type servedProfile struct{ File, Base, Baseline string }
 
 // Path is the run's part of a URL.
 func (r servedRun) Path() string { return url.PathEscape(r.Name) }
@@ -174,7 +182,10 @@ func (s *Server) describe(name string) servedRun {
 	var run struct {
 		Schema  int
 		Started time.Time
-		Plan    struct{ Profile string }
+		Plan    struct {
+			Profile string
+			Cases   []experiment.PlannedCase
+		}
 	}
 	var stats struct {
 		Schema   int
@@ -198,9 +209,21 @@ func (s *Server) describe(name string) servedRun {
 			x.Links = append(x.Links, l)
 		}
 	}
-	matches, _ := fs.Glob(s.root.FS(), path.Join(globQuote(dir), "profiles", "*", "*", "*.pb.gz"))
+	matches, _ := fs.Glob(s.root.FS(), path.Join(globQuote(dir), "profiles", "*", "*", "*"+profileSuffix))
+	baselines := map[string]string{} // by the folder of a case's profiles
+	for _, c := range run.Plan.Cases {
+		baselines[path.Dir(filepath.ToSlash(experiment.ProfileDir(c, c.Baseline)))] = c.Baseline
+	}
 	for _, m := range matches {
-		x.Profiles = append(x.Profiles, strings.TrimPrefix(m, dir+"/"))
+		p := servedProfile{File: strings.TrimPrefix(m, dir+"/")}
+		folder, kind := path.Split(p.File)
+		if name := baselines[path.Dir(path.Clean(folder))]; name != "" && path.Base(folder) != name {
+			base := path.Join(path.Dir(path.Clean(folder)), name, kind)
+			if slices.Contains(matches, path.Join(dir, base)) {
+				p.Base, p.Baseline = base, name
+			}
+		}
+		x.Profiles = append(x.Profiles, p)
 	}
 	s.seen[name] = x
 	return x
@@ -226,7 +249,9 @@ var indexText string
 
 var indexPage = template.Must(template.New("index").Funcs(template.FuncMap{
 	"escape": func(file string) string { return (&url.URL{Path: file}).EscapedPath() },
-	"label":  func(file string) string { return strings.TrimSuffix(strings.TrimPrefix(file, "profiles/"), ".pb.gz") },
+	"label": func(file string) string {
+		return strings.TrimSuffix(strings.TrimPrefix(file, "profiles/"), profileSuffix)
+	},
 }).Parse(indexText))
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) {
@@ -266,6 +291,10 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
+	if strings.HasSuffix(r.PathValue("file"), profileSuffix) && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Redirect(w, r, (&url.URL{Path: path.Join("/pprof", r.PathValue("run"), r.PathValue("file"), "flamegraph")}).EscapedPath(), http.StatusFound)
+		return
+	}
 	kind, ok := contentTypes[path.Ext(info.Name())]
 	if !ok {
 		kind = "application/octet-stream"
@@ -297,12 +326,12 @@ func (s *Server) open(run, name string) (*os.File, fs.FileInfo, bool) {
 func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
 	file, page := path.Split(r.PathValue("file"))
 	file = strings.TrimSuffix(file, "/")
-	if page == "" && strings.HasSuffix(file, ".pb.gz") {
+	if page == "" && strings.HasSuffix(file, profileSuffix) {
 		http.Redirect(w, r, "flamegraph", http.StatusFound)
 		return
 	}
 	f, info, ok := s.open(r.PathValue("run"), file)
-	if !ok || !strings.HasSuffix(file, ".pb.gz") || !slices.Contains(pprofPages, page) {
+	if !ok || !strings.HasSuffix(file, profileSuffix) || !slices.Contains(pprofPages, page) {
 		if ok {
 			f.Close()
 		}
@@ -315,13 +344,26 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", info.ModTime(), f)
 		return
 	}
-	p, err := profile.Parse(io.LimitReader(f, maxServedProfile))
+	p, err := parseProfile(f)
 	if err != nil {
 		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
 		return
 	}
+	var base *profile.Profile
+	if name := r.URL.Query().Get("base"); name != "" {
+		other, _, ok := s.open(r.PathValue("run"), name)
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		defer other.Close()
+		if base, err = parseProfile(other); err != nil {
+			http.Error(w, fmt.Sprintf("%s: %v", name, err), http.StatusUnprocessableEntity)
+			return
+		}
+	}
 	answer := httptest.NewRecorder()
-	if err := servePprof(p, answer, r, "/"+page); err != nil {
+	if err := servePprof(p, base, answer, r, "/"+page); err != nil {
 		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
 		return
 	}
@@ -329,4 +371,8 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(bytes.Replace(answer.Body.Bytes(), []byte("</head>"), []byte(hide), 1)) // the reader went away
+}
+
+func parseProfile(r io.Reader) (*profile.Profile, error) {
+	return profile.Parse(io.LimitReader(r, maxServedProfile))
 }

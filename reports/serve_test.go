@@ -25,7 +25,7 @@ func served(t *testing.T) string {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for name, day := range map[string]string{"old": "01", "new & <b>": "02"} {
-		write(name+"/run.json", `{"schema": 1, "started": "2026-11-`+day+`T10:00:00Z", "plan": {"profile": "quick"}}`)
+		write(name+"/run.json", `{"schema": 1, "started": "2026-11-`+day+`T10:00:00Z", "plan": {"profile": "quick", "cases": [{"component": "queue", "name": "op=x", "baseline": "client-go"}]}}`)
 		write(name+"/stats.json", `{"schema": 1, "decision": "Use <script>alert(1)</script>."}`)
 		write(name+"/report.html", "<!doctype html>report of "+name)
 		write(name+"/raw.txt", "BenchmarkX 1 1 ns/op\n")
@@ -37,14 +37,21 @@ func served(t *testing.T) string {
 	require.NoError(t, os.Symlink("../secret.txt", filepath.Join(dir, "old", "link.txt")))
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "old", "passwd.txt")))
 	write("old/profiles/queue_op=x/ring/heap.pb.gz", "not a profile")
-	f := &profile.Function{ID: 1, Name: "main.hot"}
-	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f}}}
-	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
-		Sample: []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{int64(time.Second)}}}}
-	out, err := os.Create(filepath.Join(dir, "old/profiles/queue_op=x/ring/cpu.pb.gz"))
-	require.NoError(t, err)
-	require.NoError(t, p.Write(out))
-	require.NoError(t, out.Close())
+	// ring's time is all in hot, client-go's half in hot and half in cold.
+	for variant, functions := range map[string][]string{"ring": {"main.hot"}, "client-go": {"main.hot", "main.cold"}} {
+		p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
+		for i, name := range functions {
+			f := &profile.Function{ID: uint64(i + 1), Name: name}
+			l := &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f}}}
+			p.Function, p.Location = append(p.Function, f), append(p.Location, l)
+			p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{l}, Value: []int64{int64(time.Second)}})
+		}
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "old/profiles/queue_op=x", variant), 0o777))
+		out, err := os.Create(filepath.Join(dir, "old/profiles/queue_op=x", variant, "cpu.pb.gz"))
+		require.NoError(t, err)
+		require.NoError(t, p.Write(out))
+		require.NoError(t, out.Close())
+	}
 	return dir
 }
 
@@ -109,15 +116,44 @@ func TestServePprof(t *testing.T) {
 		assert.Equal(t, 200, code, page)
 		assert.Contains(t, text, "main.hot", page)
 	}
-	code, _ := get(at + "cpu.pb.gz/download")
+	_, text := get("/")
+	assert.Contains(t, text, `href="`+at+`cpu.pb.gz/flamegraph?base=profiles%2fqueue_op%3dx%2fclient-go%2fcpu.pb.gz"`)
+	code, text := get(at + "cpu.pb.gz/top?base=profiles/queue_op=x/client-go/cpu.pb.gz")
+	assert.Equal(t, 200, code)
+	assert.Regexp(t, `"main.hot","InlineLabel":"","Flat":1000000000,`, text)
+	assert.Regexp(t, `"main.cold","InlineLabel":"","Flat":-1000000000,`, text)
+	code, _ = get(at + "cpu.pb.gz/top?base=profiles/queue_op=x/none/cpu.pb.gz")
+	assert.Equal(t, 404, code)
+	code, _ = get(at + "cpu.pb.gz/top?base=../../secret.txt")
+	assert.Equal(t, 404, code)
+	code, text = get(at + "cpu.pb.gz/top?base=profiles/queue_op=x/ring/heap.pb.gz")
+	assert.Equal(t, 422, code, text)
+	code, _ = get(at + "cpu.pb.gz/download")
 	assert.Equal(t, 200, code)
 	for _, page := range []string{"source?f=hot", "disasm?f=hot", "graph", "saveconfig?config=x", "x"} {
 		code, _ = get(at + "cpu.pb.gz/" + page)
 		assert.Equal(t, 404, code, page)
 	}
-	code, text := get(at + "heap.pb.gz/top")
+	code, text = get(at + "heap.pb.gz/top")
 	assert.Equal(t, 422, code)
 	assert.Contains(t, text, "profiles/queue_op=x/ring/heap.pb.gz: ")
+}
+
+// A link of the report to a profile opens pprof's page; tools get the file.
+func TestServeProfileLinks(t *testing.T) {
+	s, err := NewServer(served(t))
+	require.NoError(t, err)
+	defer s.Close()
+	for accept, want := range map[string]int{"text/html,*/*": http.StatusFound, "*/*": http.StatusOK} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/runs/old/profiles/queue_op=x/ring/cpu.pb.gz", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Code, accept)
+		if want == http.StatusFound {
+			assert.Equal(t, "/pprof/old/profiles/queue_op=x/ring/cpu.pb.gz/flamegraph", w.Header().Get("Location"))
+		}
+	}
 }
 
 func TestServeNothingElse(t *testing.T) {
