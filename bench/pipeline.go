@@ -56,7 +56,7 @@ func sources(o Options) ([]source, error) {
 		if spec.Seed == 0 {
 			spec.Seed = o.Seed
 		}
-		return source{spec.Name, spec.Description, quick, func() (loadgen.Stream, error) { return spec.Stream(), nil }}, nil
+		return source{spec.Name, spec.Description, quick, func() (loadgen.Stream, error) { return newLoad(spec) }}, nil
 	}
 	if o.Workload != "" {
 		s, err := workload(o.Workload, true)
@@ -71,6 +71,39 @@ func sources(o Options) ([]source, error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// A load is what happens in a workload, without its initial population, most of
+// which nothing happens to: an object is added when its first event comes.
+type load struct {
+	events *loadgen.Generator
+	known  map[cache.ObjectName]bool
+}
+
+func newLoad(spec *loadgen.Spec) (loadgen.Stream, error) {
+	g, err := spec.Generator()
+	return &load{g, map[cache.ObjectName]bool{}}, err
+}
+
+// Next implements loadgen.Stream.
+func (l *load) Next() (loadgen.Event, error) {
+	for {
+		e, err := l.events.Next()
+		if err != nil {
+			return e, err
+		}
+		name := cache.MetaObjectToName(e.Object)
+		switch known := l.known[name]; {
+		case e.Type == watch.Deleted && !known:
+			continue
+		case e.Type == watch.Deleted:
+			delete(l.known, name)
+		case !known:
+			l.known[name] = true
+			e.Type = watch.Added
+		}
+		return e, nil
+	}
 }
 
 // Validate reads the workload or the trace to its end and says what is wrong

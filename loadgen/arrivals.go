@@ -246,3 +246,44 @@ func inTurn(all []piece) func() piece {
 		return all[i]
 	}
 }
+
+// Expected is the expected number of arrivals until then: of a process whose
+// fields are complete, and in truth, not of the one that a seed draws.
+func (a Arrivals) Expected(until time.Duration) float64 {
+	t := until.Seconds()
+	switch {
+	case t <= 0 || a.unpaced():
+		return 0
+	case a.Kind == arrivalsDiurnal: // whole periods have the mean rate
+		period := a.Period.Seconds()
+		whole := math.Floor(t / period)
+		return a.Rate*period*whole + sum(a.pieces(random{}), t-period*whole)
+	case a.Kind == arrivalsRamp || a.Kind == arrivalsStep:
+		return sum(a.pieces(random{}), t)
+	}
+	return a.Rate * t
+}
+
+// sum is the expected number of arrivals of pieces until a time.
+func sum(next func() piece, t float64) (events float64) {
+	for t > 0 {
+		p := next()
+		d := min(t, p.length)
+		events += p.events(0, d)
+		t -= d
+	}
+	return events
+}
+
+// Peak is the highest rate, in events a second.
+func (a Arrivals) Peak() float64 {
+	switch a.Kind {
+	case arrivalsOnOff:
+		return a.Rate * (a.On.Mean() + a.Off.Mean()) / a.On.Mean()
+	case arrivalsDiurnal:
+		return a.Rate * (1 + a.Swing)
+	case arrivalsRamp, arrivalsStep:
+		return max(a.Rate, a.To)
+	}
+	return a.Rate
+}

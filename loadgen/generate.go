@@ -95,9 +95,9 @@ func (g *Generator) Spec() *Spec { return g.schedule.spec }
 // first call of Next.
 func (g *Generator) Population() iter.Seq2[int, Object] {
 	return func(yield func(int, Object) bool) {
-		for i, m := range g.makers {
-			for key := range g.schedule.spec.Resources[i].Count {
-				if !yield(i, m.initial(uint32(key))) {
+		for i := range g.makers {
+			for object := range g.First(i) {
+				if !yield(i, object) {
 					return
 				}
 			}
@@ -181,4 +181,16 @@ func (g *Generator) Types() []Object {
 		types = append(types, emptyObject(r.Kind))
 	}
 	return types
+}
+
+// First yields the initial population of one resource, in order of creation,
+// as Population does.
+func (g *Generator) First(resource int) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for key := range g.schedule.spec.Resources[resource].Count {
+			if !yield(g.makers[resource].initial(uint32(key))) {
+				return
+			}
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -22,9 +24,26 @@ func small(t *testing.T, name string) *Spec {
 	t.Helper()
 	spec, err := Preset(name)
 	require.NoError(t, err)
-	r := &spec.Resources[0]
-	r.Count, r.Nodes, r.Events.Count = 120, 10, 900
-	r.Events.Parallel = min(r.Events.Parallel, 3)
+	for i := range spec.Resources {
+		r := &spec.Resources[i]
+		if r.Nodes > 0 {
+			r.Nodes = 10
+		}
+		if r.Events.Pattern == patternFollow {
+			r.Count, r.Namespaces, r.Replicas = 0, 0, 0 // those of the pods
+			continue
+		}
+		r.Count, r.Events.Count = 120, 900
+		r.Events.Parallel = min(r.Events.Parallel, 3)
+	}
+	return spec
+}
+
+// alone is the first resource of a small preset.
+func alone(t *testing.T, name string) *Spec {
+	t.Helper()
+	spec := small(t, name)
+	spec.Resources = spec.Resources[:1]
 	return spec
 }
 
@@ -40,25 +59,35 @@ func hash(t *testing.T, s Stream) string {
 // The same spec gives the same events byte for byte, on any machine and with
 // any Go: results of different runs are about the same work.
 func TestStreamIsReproducible(t *testing.T) {
-	golden := map[string]string{
-		"hot-keys":       "4e229bf260382c7e",
-		"node-failure":   "ebdde7ee32105316",
-		"rolling-update": "e4b3597bdc116ece",
-		"steady":         "a5587b9245afb681",
-	}
-	for name, want := range golden {
+	for _, name := range Presets() {
 		t.Run(name, func(t *testing.T) {
 			spec := small(t, name)
-			require.Equal(t, want, hash(t, spec.Stream()), "of the events' JSON")
+			require.Equal(t, golden[name], hash(t, spec.Stream()), "of the events' JSON")
 			spec.Seed++
-			require.NotEqual(t, want, hash(t, spec.Stream()), "another seed")
+			require.NotEqual(t, golden[name], hash(t, spec.Stream()), "another seed")
 		})
 	}
 }
 
-// A cache that applies the stream is never told to change what it does not hold.
+var golden = map[string]string{
+	"65k-nodes":        "8280e28c48beb179",
+	"crash-loop":       "d8c1d93155ba7c79",
+	"hot-keys":         "4e229bf260382c7e",
+	"job-burst":        "0970ba3293338b14",
+	"lease-heartbeats": "3b08cbb1e2b4bc3d",
+	"node-failure":     "6bbb71cecf1a0e33",
+	"reader-pressure":  "02a326a3e52ea4b0",
+	"relist-storm":     "2127ad1410eb805d",
+	"resync-storm":     "4954f2a69e542a9a",
+	"rolling-update":   "12b2504ad379a1d7",
+	"scale-up":         "619c20e669ef86fb",
+	"steady-5k-nodes":  "3845388ac0350379",
+}
+
+// A cache that applies the stream is never told to change what it does not
+// hold, and the schedule says the same as the events.
 func TestStreamIsConsistent(t *testing.T) {
-	specs := map[string]*Spec{"metadata": small(t, "steady"), "shrinking": small(t, "steady"), "one pod": small(t, "rolling-update")}
+	specs := map[string]*Spec{"metadata": alone(t, "steady-5k-nodes"), "shrinking": alone(t, "relist-storm"), "one pod": small(t, "rolling-update")}
 	specs["metadata"].Resources[0].Kind = kindMetadata
 	specs["shrinking"].Resources[0].Events.Mix = Mix{Add: 1, Update: 1, Delete: 10}
 	specs["one pod"].Resources[0].Count, specs["one pod"].Resources[0].Events.Parallel = 1, 1
@@ -66,46 +95,54 @@ func TestStreamIsConsistent(t *testing.T) {
 		specs[name] = small(t, name)
 	}
 	for name, spec := range specs {
-		t.Run(name, func(t *testing.T) {
-			population, load, err := spec.ListWatch()
-			require.NoError(t, err)
-			require.Len(t, population, spec.Resources[0].Count)
-			held := map[string]Object{}
-			for _, object := range population {
-				held[cache.MetaObjectToName(object).String()] = object
-			}
-			require.Len(t, held, spec.Resources[0].Count, "names are unique")
-			events, err := readAll(load)
-			require.NoError(t, err)
-			require.Len(t, events, spec.Resources[0].Events.Count)
-			version, last := 0, time.Duration(0)
-			for i, e := range events {
-				key := cache.MetaObjectToName(e.Object).String()
-				old, known := held[key]
-				require.Equal(t, e.Type != watch.Added, known, "event %d: %s %s", i, e.Type, key)
-				if known {
-					require.Equal(t, old.GetUID(), e.Object.GetUID())
-				}
-				held[key] = e.Object
-				if e.Type == watch.Deleted {
-					delete(held, key)
-					require.NotNil(t, e.Object.GetDeletionTimestamp())
-				}
-				next, err := strconv.Atoi(e.Object.GetResourceVersion())
-				require.NoError(t, err)
-				require.Greater(t, next, version, "resource versions increase")
-				version = next
-				require.GreaterOrEqual(t, e.At, last)
-				last = e.At
-			}
-			contents, err := Contents(spec.Stream())
-			require.NoError(t, err)
-			want := map[string]string{}
-			for key, object := range held {
-				want[key] = object.GetResourceVersion()
-			}
-			require.Equal(t, want, contents)
-		})
+		t.Run(name, func(t *testing.T) { checkConsistency(t, spec) })
+	}
+}
+
+func checkConsistency(t *testing.T, spec *Spec) {
+	g, err := spec.Generator()
+	require.NoError(t, err)
+	schedule, err := spec.Schedule()
+	require.NoError(t, err)
+	held := map[string]Object{} // by resource and key
+	names := map[Draw]string{}  // by resource and key
+	at := func(resource int, key uint32) Draw { return Draw{Resource: resource, Key: key} }
+	for i := range spec.Resources {
+		key := uint32(0)
+		for object := range g.First(i) {
+			name := fmt.Sprint(i, cache.MetaObjectToName(object))
+			require.NotContains(t, held, name, "names are unique")
+			held[name], names[at(i, key)] = object, name
+			key++
+		}
+		require.Equal(t, g.Spec().Resources[i].Count, int(key))
+	}
+	version, last := len(held), time.Duration(0)
+	for i := 0; ; i++ {
+		e, err := g.Next()
+		d, more := schedule.Next()
+		require.Equal(t, err == nil, more)
+		if !more {
+			require.ErrorIs(t, err, io.EOF)
+			require.Positive(t, i)
+			return
+		}
+		require.Equal(t, d, Draw{At: e.At, Resource: e.Resource, Key: d.Key, Type: e.Type})
+		require.GreaterOrEqual(t, e.At, last)
+		last = e.At
+		version++
+		require.Equal(t, strconv.Itoa(version), e.Object.GetResourceVersion())
+		name := fmt.Sprint(e.Resource, cache.MetaObjectToName(e.Object))
+		old, known := held[name]
+		require.Equal(t, e.Type != watch.Added, known, "event %d: %s %s", i, e.Type, name)
+		if known {
+			require.Equal(t, old.GetUID(), e.Object.GetUID())
+			require.Equal(t, names[at(d.Resource, d.Key)], name, "the schedule means the same object")
+		}
+		held[name], names[at(d.Resource, d.Key)] = e.Object, name
+		if e.Type == watch.Deleted {
+			delete(held, name)
+		}
 	}
 }
 
@@ -114,7 +151,9 @@ func TestVersionsAreImmutable(t *testing.T) {
 	for _, name := range Presets() {
 		t.Run(name, func(t *testing.T) {
 			spec := small(t, name)
-			spec.Resources[0].Events.Count = 400
+			for i := range spec.Resources {
+				spec.Resources[i].Events.Count = min(spec.Resources[i].Events.Count, 300)
+			}
 			events, err := readAll(spec.Stream())
 			require.NoError(t, err)
 			late, err := json.Marshal(events)
@@ -135,7 +174,7 @@ func TestVersionsAreImmutable(t *testing.T) {
 }
 
 func TestPodsAreRealistic(t *testing.T) {
-	spec := small(t, "rolling-update")
+	spec := alone(t, "rolling-update")
 	sizes := func() (median, largest int) {
 		events, err := readAll(spec.Stream())
 		require.NoError(t, err)
@@ -159,7 +198,7 @@ func TestPodsAreRealistic(t *testing.T) {
 // A roll-out's pods live as recorded ones do: 1 added, 5 modified, 1 deleted;
 // and a deployment never has fewer ready pods than replicas.
 func TestRolloutReplacesEveryPod(t *testing.T) {
-	spec := small(t, "rolling-update")
+	spec := alone(t, "rolling-update")
 	spec.Resources[0].Count, spec.Resources[0].Events.Parallel, spec.Resources[0].Events.Count = 20, 1, 20*7
 	population, load, err := spec.ListWatch()
 	require.NoError(t, err)
@@ -188,7 +227,7 @@ func TestRolloutReplacesEveryPod(t *testing.T) {
 
 // A node's pods all turn unready before the first of them is evicted.
 func TestNodeFailureHitsEveryPodOfTheNode(t *testing.T) {
-	spec := small(t, "node-failure")
+	spec := alone(t, "node-failure")
 	spec.Resources[0].Events.Parallel = 1
 	population, load, err := spec.ListWatch()
 	require.NoError(t, err)
@@ -220,8 +259,8 @@ func TestNodeFailureHitsEveryPodOfTheNode(t *testing.T) {
 }
 
 func TestMixFollowsTheWeights(t *testing.T) {
-	spec := small(t, "steady")
-	spec.Resources[0].Events.Count = 20_000
+	spec := alone(t, "relist-storm")
+	spec.Resources[0].Events.Count, spec.Duration = 20_000, 0
 	_, load, err := spec.ListWatch()
 	require.NoError(t, err)
 	events, err := readAll(load)

@@ -65,8 +65,13 @@ func FuzzParseSpec(f *testing.F) {
 	})
 }
 
+var presetNames = []string{
+	"65k-nodes", "crash-loop", "hot-keys", "job-burst", "lease-heartbeats", "node-failure", "reader-pressure",
+	"relist-storm", "resync-storm", "rolling-update", "scale-up", "steady-5k-nodes",
+}
+
 func TestPresets(t *testing.T) {
-	require.Equal(t, []string{"hot-keys", "node-failure", "rolling-update", "steady"}, Presets())
+	require.Equal(t, presetNames, Presets())
 	for _, name := range Presets() {
 		spec, err := Open(name)
 		require.NoError(t, err)
@@ -74,13 +79,13 @@ func TestPresets(t *testing.T) {
 		require.NotEmpty(t, spec.Description)
 		require.NotEmpty(t, spec.Source, "a preset says which published figure it models")
 	}
-	_, err := Preset("stedy")
-	require.EqualError(t, err, `unknown workload "stedy", expected hot-keys, node-failure, rolling-update or steady`)
+	_, err := Preset("steady")
+	require.EqualError(t, err, `unknown workload "steady", expected `+choice(presetNames))
 }
 
 func TestOpen(t *testing.T) {
-	_, err := Open("stedy")
-	require.EqualError(t, err, `unknown workload "stedy": no such file, and no preset: expected hot-keys, node-failure, rolling-update or steady`)
+	_, err := Open("steady")
+	require.EqualError(t, err, `unknown workload "steady": no such file, and no preset: expected `+choice(presetNames))
 
 	path := filepath.Join(t.TempDir(), "mine.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(full), 0o600))
