@@ -9,6 +9,7 @@
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
 //	serve     many runs and their profiles, in the browser
+//	workload  workload specs: show, check, explain
 //	trace     recordings of watch traffic: look, convert, replay
 //	schema    the JSON Schema of the results
 //
@@ -110,7 +111,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), workloadCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
 	return root
 }
 
