@@ -188,8 +188,8 @@ type Usage struct {
 // A Generator says what the load itself cost, measured without a controller in
 // the same process.
 type Generator struct {
-	PerEvent time.Duration `json:"perEventNanoseconds"`
-	Share    float64       `json:"share"` // of the drive's CPU time
+	PerEvent time.Duration `json:"perEventNanoseconds"` // CPU time
+	Share    float64       `json:"share"`               // of the drive's CPU time
 }
 
 // An Environment is the machine beside the figures.

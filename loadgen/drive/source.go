@@ -24,7 +24,7 @@ type source struct {
 	// open begins the load anew.
 	open func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error)
 
-	perEvent time.Duration // to make or read one, measured without a consumer
+	perEvent time.Duration // CPU time to make or read one, measured without a consumer
 }
 
 // The load runs into nothing beforehand, to know its cost: for so long and for
@@ -51,7 +51,7 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 		return nil, err
 	}
 	s.types = g.Types()
-	begin, events := time.Now(), 0
+	begin, cpu, events := time.Now(), processCPU(), 0
 	for ; events < selfTestEvents && time.Since(begin) < selfTestTime; events++ {
 		_, err := g.Next()
 		if errors.Is(err, io.EOF) {
@@ -61,7 +61,7 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 			return nil, err
 		}
 	}
-	s.perEvent = time.Since(begin) / time.Duration(max(events, 1))
+	s.perEvent = (processCPU() - cpu) / time.Duration(max(events, 1))
 	return s, nil
 }
 
@@ -75,7 +75,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		return nil, err
 	}
 	defer closeStream(stream)
-	begin, events := time.Now(), 0
+	cpu, events := processCPU(), 0
 	for {
 		e, err := stream.Next()
 		if errors.Is(err, io.EOF) || err == nil && playing > 0 && e.At > playing {
@@ -99,7 +99,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 	if events == 0 {
 		return nil, errors.New("no events but bookmarks, expected at least one")
 	}
-	s.perEvent = time.Since(begin) / time.Duration(events)
+	s.perEvent = (processCPU() - cpu) / time.Duration(events)
 	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
 		stream, err := open()
 		return nil, &byKind{stream, kinds}, err
@@ -117,7 +117,7 @@ func emptied(object loadgen.Object) loadgen.Object {
 // Recorded returns a spec for a recording: what the controller and the readers
 // do may be set in it, the load is the recording's.
 func Recorded(name string) *loadgen.Spec {
-	return &loadgen.Spec{Name: name, Resources: []loadgen.Resource{{Kind: "pod", Count: 1, Events: loadgen.Events{Count: 1}}}}
+	return &loadgen.Spec{Name: name, Resources: []loadgen.Resource{{Kind: "pod", Count: 1, Events: loadgen.Events{Mix: loadgen.Mix{Update: 1}, Count: 1}}}}
 }
 
 // byKind tells the resources of a recording apart.

@@ -175,7 +175,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		return err
 	}
 	l.job.Reconcile = l.overrides(cmd, load.spec.Reconcile)
-	if err := l.job.check(load); err != nil {
+	if err := l.job.complete(load); err != nil {
 		return err
 	}
 	if l.job.Seed == 0 {
@@ -192,6 +192,11 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	}
 	if l.metricsAddr != "" {
 		return errors.New("--metrics-addr: a comparison runs many drives in processes of their own, expected one variant of each part")
+	}
+	if load.trace {
+		if err := l.job.checkRecording(); err != nil {
+			return err
+		}
 	}
 	return s.driveAll(cmd, l, load, arms)
 }

@@ -57,8 +57,9 @@ func (j driveJob) open() (driveLoad, error) {
 	return driveLoad{name: base, spec: drive.Recorded(base), trace: true}, nil
 }
 
-// check reads a recording to its end and completes a spec.
-func (j *driveJob) check(load driveLoad) error {
+// complete fills in what the controller does where the command line and the
+// workload say nothing.
+func (j *driveJob) complete(load driveLoad) error {
 	spec := *load.spec
 	spec.Reconcile = j.Reconcile
 	complete, err := spec.Complete()
@@ -66,9 +67,12 @@ func (j *driveJob) check(load driveLoad) error {
 		return fmt.Errorf("%s: %w", load.name, err)
 	}
 	j.Reconcile = complete.Reconcile
-	if !load.trace {
-		return nil
-	}
+	return nil
+}
+
+// checkRecording reads a recording to its end, so that a comparison does not
+// find its faults in its first sample.
+func (j driveJob) checkRecording() error {
 	t, err := trace.Open(j.Source)
 	if err != nil {
 		return err
