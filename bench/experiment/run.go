@@ -12,6 +12,10 @@ const ControlSuffix = "-again"
 // field changes its meaning or goes away.
 const SchemaVersion = 1
 
+// Releases is the profile of a plan whose arms are releases of one module: its
+// decision tells what an upgrade changes.
+const Releases = "releases"
+
 // A Run is what run.json holds: what was planned, where it ran and what went
 // wrong. It is written before the first sample and again at the end.
 type Run struct {
@@ -29,7 +33,7 @@ type Run struct {
 
 // A Plan is fixed before the first sample.
 type Plan struct {
-	Profile    string        `json:"profile"`            // "quick", "full"
+	Profile    string        `json:"profile"`            // "quick", "full", "releases"
 	Workload   string        `json:"workload,omitempty"` // preset or file that the pipeline cases run
 	Trace      string        `json:"trace,omitempty"`
 	Seed       uint64        `json:"seed"`

@@ -53,8 +53,14 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 		}
 		component.Ranking = rank(component.Cases)
 		component.Decision = decide(*component)
+		if run.Plan.Profile == experiment.Releases {
+			component.Decision = upgrades(run.Plan.Cases, stats.Components[i:i+1])
+		}
 	}
 	stats.Decision = overall(stats.Components)
+	if run.Plan.Profile == experiment.Releases {
+		stats.Decision = upgrades(run.Plan.Cases, stats.Components)
+	}
 	return stats
 }
 

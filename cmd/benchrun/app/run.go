@@ -63,10 +63,8 @@ report.html.`,
 }
 
 func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) error {
-	for _, name := range []string{"budget", "rounds", "precision"} {
-		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
-			return fmt.Errorf("--%s: found 0, expected more", name)
-		}
+	if err := noZeroes(cmd); err != nil {
+		return err
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
@@ -85,22 +83,27 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 	if err != nil {
 		return err
 	}
+	l, err := newLab(plan)
+	if err != nil {
+		return err
+	}
+	return s.execute(cmd, l, plan, experiment.Versions(), dir, out)
+}
+
+// execute samples a plan into dir, by default one named after time and profile,
+// and publishes what was found.
+func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, versions map[string]string, dir string, out output) error {
 	if dir == "" {
 		dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+plan.Profile)
 	}
 	progress := newProgressLine(cmd.ErrOrStderr())
-	l, err := newLab(plan, progress.show)
-	if err != nil {
-		return err
-	}
+	l.Report = progress.show
 	arms := 0
 	for _, c := range plan.Cases {
 		arms += len(c.Arms)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%d cases, %d arms, seed %d, into %s\n", len(plan.Cases), arms, plan.Seed, dir)
-	run := experiment.Run{
-		Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: experiment.Versions(),
-	}
+	run := experiment.Run{Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: versions}
 	run, samples, err := l.Execute(cmd.Context(), dir, run)
 	progress.done()
 	if err != nil {
@@ -110,6 +113,16 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 		return errors.New("interrupted before the first sample: there is nothing to report")
 	}
 	return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
+}
+
+// noZeroes refuses limits of 0, which would mean no limit.
+func noZeroes(cmd *cobra.Command) error {
+	for _, name := range []string{"budget", "rounds", "precision"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
+			return fmt.Errorf("--%s: found 0, expected more", name)
+		}
+	}
+	return nil
 }
 
 // publish derives statistics and reports of a result directory and prints the
@@ -182,9 +195,9 @@ var stops = map[string]string{
 
 // commandLine gives back the arguments that repeat this run.
 func commandLine(cmd *cobra.Command) []string {
-	args := []string{cmd.Name()}
-	for _, name := range []string{"profile", "component", "variant", "case", "workload", "trace", "budget", "precision", "rounds", "out"} {
-		if f := cmd.Flags().Lookup(name); f.Changed {
+	args := append([]string{cmd.Name()}, cmd.Flags().Args()...)
+	for _, name := range []string{"profile", "component", "variant", "case", "workload", "trace", "budget", "precision", "rounds", "shard", "out"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			args = append(args, "--"+name+"="+strings.Trim(f.Value.String(), "[]"))
 		}
 	}

@@ -70,13 +70,12 @@ func sampleArgs(p experiment.Plan, c experiment.PlannedCase, variant string, mor
 }
 
 // newLab starts this program again for every sample and profile.
-func newLab(p experiment.Plan, report func(lab.Progress)) (lab.Lab, error) {
+func newLab(p experiment.Plan) (lab.Lab, error) {
 	program, err := self()
 	if err != nil {
 		return lab.Lab{}, err
 	}
 	return lab.Lab{
-		Report: report,
 		Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
 			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", p.SampleTime.String())...)
 		}, p.Timeout),

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+func informerCases() []benchCase {
+	return []benchCase{
+		{"informer", "op=event/n=10k", "a pod changes and its handler is told", cpuTime, event},
+	}
+}
+
+// A server lists its pods, in either of the ways that informers ask for, and
+// then sends what is put into events.
+type server struct {
+	pods   []*corev1.Pod
+	events chan watch.Event
+}
+
+func (s *server) List(metav1.ListOptions) (runtime.Object, error) {
+	all := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
+	for _, p := range s.pods {
+		all.Items = append(all.Items, *p)
+	}
+	return all, nil
+}
+
+func (s *server) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	if o.SendInitialEvents != nil && *o.SendInitialEvents {
+		go func() {
+			for _, p := range s.pods {
+				s.events <- watch.Event{Type: watch.Added, Object: p}
+			}
+			s.events <- watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				ResourceVersion: "1", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+			}}}
+		}()
+	}
+	return s, nil
+}
+
+func (s *server) ResultChan() <-chan watch.Event { return s.events }
+func (s *server) Stop()                          {}
+
+func event(b *testing.B) {
+	const n, batch = 10_000, 1000
+	s := &server{pods: pods(n, 1), events: make(chan watch.Event, 1)}
+	// Versions rise from batch to batch, or an informer may drop an event as old.
+	version := n
+	var missing atomic.Int64
+	all := make(chan struct{}, 1)
+	informer := cache.NewSharedIndexInformerWithOptions(s, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+		ResyncPeriod: time.Hour, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+	})
+	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) {
+		if missing.Add(-1) == 0 {
+			all <- struct{}{}
+		}
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() { informer.Run(stop) })
+	defer func() { close(stop); running.Wait() }()
+	if !cache.WaitForCacheSync(stop, handler.HasSynced) {
+		b.Fatal("the informer did not sync")
+	}
+	at := 0
+	measured(b, batch, func() {
+		missing.Store(batch)
+		for i := range batch {
+			p := *s.pods[at+i]
+			version++
+			p.ResourceVersion = strconv.Itoa(version)
+			s.pods[at+i] = &p
+			s.events <- watch.Event{Type: watch.Modified, Object: &p}
+		}
+		<-all
+		at = (at + batch) % n
+	})
+	for _, p := range s.pods {
+		if got, _, _ := informer.GetStore().Get(p); got != any(p) {
+			b.Fatalf("%s: the store does not hold its last version", p.Name)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package releases
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	got, err := Parse([]string{"client-go@v0.36.3", "k8s.io/client-go@latest"})
+	require.NoError(t, err)
+	assert.Equal(t, []Release{{"k8s.io/client-go", "v0.36.3"}, {"k8s.io/client-go", "latest"}}, got)
+	for args, want := range map[string]string{
+		"":                                    "found 0 releases, expected two or more",
+		"client-go@v1":                        "found 1 releases, expected two or more",
+		"client-go v1":                        `found "client-go", expected MODULE@VERSION`,
+		"client-go@ client-go@v1":             `found "client-go@", expected MODULE@VERSION`,
+		"clientgo@v1 client-go@v1":            `clientgo@v1: unknown module "clientgo", expected client-go or controller-runtime`,
+		"client-go@v1 controller-runtime@v1":  "found k8s.io/client-go and sigs.k8s.io/controller-runtime, expected versions of one module",
+		"client-go@v1 k8s.io/client-go@v1":    "found k8s.io/client-go@v1 twice, expected different versions",
+		"client-go@v1 client-go@v2 --x/../@y": `unknown module "--x/../"`,
+	} {
+		_, err := Parse(strings.Fields(args))
+		assert.ErrorContains(t, err, want, args)
+	}
+}
+
+// Without a network what the module cache holds still builds: this module's own
+// versions, wherever its tests run.
+func TestBuildWithoutNetwork(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOSUMDB", "off")
+	_, err := Resolve(t.Context(), Release{"k8s.io/client-go", "v0.0.7"})
+	assert.ErrorContains(t, err, "k8s.io/client-go@v0.0.7: go list: go: k8s.io/client-go@v0.0.7: module lookup disabled by GOPROXY=off")
+
+	pinned := map[string]string{}
+	mod, err := os.ReadFile("../../../go.mod")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(mod)) {
+		if f := strings.Fields(line); len(f) >= 2 {
+			pinned[f[0]] = f[1]
+		}
+	}
+	for _, module := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} {
+		t.Run(module, func(t *testing.T) { buildAndList(t, Release{module, pinned[module]}) })
+	}
+}
+
+func buildAndList(t *testing.T, r Release) {
+	require.NotEmpty(t, r.Version)
+	program, err := Build(t.Context(), r, filepath.Join(t.TempDir(), "module"))
+	if err != nil && strings.Contains(err.Error(), "GOPROXY=off") {
+		t.Skipf("the module cache does not hold all that a module of %s alone needs: %v", r.Module, err)
+	}
+	require.NoError(t, err)
+	cases, err := Cases(t.Context(), []Release{r, {r.Module, "v9.9.9"}}, []string{program, program})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(cases), 10)
+	components := map[string]bool{}
+	for _, c := range cases {
+		components[c.Component] = true
+		assert.Equal(t, []string{r.Version, "v9.9.9"}, c.Variants)
+		assert.Equal(t, r.Version, c.Baseline)
+		assert.NotEmpty(t, c.Unit)
+	}
+	assert.Equal(t, r.Module == "sigs.k8s.io/controller-runtime", components["priority-queue"])
+}
+
+func TestBuildFailureNamesTheLine(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module a.example/a\n\ngo 1.25.0\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package main\n\nfunc main() { gone() }\n"), 0o666))
+	_, err := goCommand(t.Context(), dir, "build", ".")
+	assert.EqualError(t, err, "go build: ./a.go:3:15: undefined: gone")
+	_, err = Build(t.Context(), Release{"k8s.io/client-go", "v0"}, filepath.Join(dir, "a.go", "x"))
+	assert.ErrorContains(t, err, "not a directory")
+}
+
+func TestTelling(t *testing.T) {
+	assert.Equal(t, "go: k8s.io/client-go@v9: reading https://proxy.golang.org/…: 404 Not Found",
+		telling("go: downloading x\ngo: k8s.io/client-go@v9: reading https://proxy.golang.org/…: 404 Not Found\n\tserver response: not found\n"))
+	assert.Equal(t, "main.go:3:2: no required module provides package x; to add it: go get x", telling("# a/b\nmain.go:3:2: no required module provides package x; to add it:\n\tgo get x\n"))
+	assert.Equal(t, "failed without a word", telling("\n# heading\n"))
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/releases"
+	"github.com/spf13/cobra"
+)
+
+func (s Suite) releasesCommand() *cobra.Command {
+	var o lab.Options
+	var dir string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "releases MODULE@VERSION MODULE@VERSION...",
+		Short: "Tell what an upgrade of client-go or controller-runtime changes",
+		Long: `Releases builds the same cases against two or more versions of client-go or
+controller-runtime, each in a temporary module, and samples them in turns as run
+does. The first version is the baseline. client-go brings its siblings api and
+apimachinery along; controller-runtime brings the client-go that it asks for.
+
+The cases are those of upstream's own types in the API that client-go has had
+since v0.34: queues, DeltaFIFO, indexer, informer and, for controller-runtime,
+its priority queue. The go command downloads what is missing.`,
+		Example: `  benchrun releases client-go@v0.36.3 client-go@v0.37.2
+
+  # Four releases, the queues alone, to 2 %
+  benchrun releases client-go@v0.34 client-go@v0.35 client-go@v0.36 client-go@latest --component queue --precision 2% --budget 10m
+
+  benchrun releases controller-runtime@v0.24 controller-runtime@v0.25`,
+		Args: cobra.ArbitraryArgs, // counted where they are read
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.releases(cmd, args, o, dir, out)
+		},
+		ValidArgs: []string{"client-go@", "controller-runtime@"},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
+	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default all)")
+	f.DurationVar(&o.Budget, "budget", 0, "time for samples (default 1m40s)")
+	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5%)")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of the schedule (default random, printed)")
+	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
+	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-releases)")
+	out.addTo(cmd)
+	return cmd
+}
+
+func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir string, out output) error {
+	if err := noZeroes(cmd); err != nil {
+		return err
+	}
+	wanted, err := releases.Parse(args)
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "benchrun-releases-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	ctx := cmd.Context()
+	programs := map[string]string{}
+	var inOrder []string
+	for i, r := range wanted {
+		fmt.Fprintf(cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
+		if wanted[i], err = releases.Resolve(ctx, r); err != nil {
+			return interruptedOr(ctx, err)
+		}
+		version := wanted[i].Version
+		if programs[version] != "" {
+			return fmt.Errorf("%s stands for %s, which is there already: expected different versions", args[i], version)
+		}
+		if programs[version], err = releases.Build(ctx, wanted[i], filepath.Join(temp, fmt.Sprint(i))); err != nil {
+			return interruptedOr(ctx, err)
+		}
+		inOrder = append(inOrder, programs[version])
+	}
+	cases, err := releases.Cases(ctx, wanted, inOrder)
+	if err != nil {
+		return err
+	}
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	plan, err := lab.NewPlan(cases, o)
+	if err != nil {
+		return err
+	}
+	plan.Profile, plan.Profiling = experiment.Releases, 0
+	l := lab.Lab{Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
+		return []string{programs[a.Variant], c.Key(), a.Name, plan.SampleTime.String()}
+	}, plan.Timeout)}
+	versions := map[string]string{wanted[0].Module: strings.Join(versionsOf(wanted), ", ")}
+	return s.execute(cmd, l, plan, versions, dir, out)
+}
+
+func versionsOf(all []releases.Release) []string {
+	var versions []string
+	for _, r := range all {
+		versions = append(versions, r.Version)
+	}
+	return versions
+}
+
+// interruptedOr says in words that the user has ended it.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("interrupted before the first sample: there is nothing to report")
+	}
+	return err
+}
