@@ -47,11 +47,11 @@ func (p Parts) Complete() (Parts, error) {
 }
 
 func (p Parts) checkQueues() error {
-	outer, err := find("rate limiting queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	outer, err := find("rate-limiting-queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
 	if err != nil {
 		return err
 	}
-	delaying, err := find("delaying queue", impl.DelayingQueues[string](), p.DelayingQueue)
+	delaying, err := find("delaying-queue", impl.DelayingQueues[string](), p.DelayingQueue)
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func (p Parts) checkQueues() error {
 		return err
 	}
 	if outer.Name != "" && (p.Queue != "" || p.DelayingQueue != "") && slices.Contains(outer.Relaxes, "injected-delaying-queue") {
-		return fmt.Errorf("rate limiting queue %s takes no other queue inside", outer.Name)
+		return fmt.Errorf("rate-limiting-queue %s takes no other queue inside", outer.Name)
 	}
 	if delaying.Name != "" && p.Queue != "" && slices.Contains(delaying.Relaxes, "injected-queue") {
-		return fmt.Errorf("delaying queue %s takes no other queue inside", delaying.Name)
+		return fmt.Errorf("delaying-queue %s takes no other queue inside", delaying.Name)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (p Parts) informers() (impl.NewInformer, error) {
 
 // limiter makes the rate limiter, with the numbers of l where it has any.
 func (p Parts) limiter(l loadgen.Limiter) (workqueue.TypedRateLimiter[string], error) {
-	v, err := find("rate limiter", impl.RateLimiters[string](), p.RateLimiter)
+	v, err := find("rate-limiter", impl.RateLimiters[string](), p.RateLimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (p Parts) limiter(l loadgen.Limiter) (workqueue.TypedRateLimiter[string], e
 		return workqueue.NewTypedMaxOfRateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[string](l.BaseDelay, l.MaxDelay),
 			&workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(rate.Limit(l.Rate), l.Burst)}), nil
 	}
-	return nil, fmt.Errorf("rate limiter %s has the default limits only, and the workload asks for others: expected map, compact or client-go", v.Name)
+	return nil, fmt.Errorf("rate-limiter %s has the default limits only, and the workload asks for others: expected map, compact or client-go", v.Name)
 }
 
 // plainQueue makes the queue of the second controller, which never fails.
@@ -163,8 +163,8 @@ func (p Parts) plainQueue(name string, m workqueue.MetricsProvider) workqueue.Ty
 // queue makes the rate limiting queue: a whole one, or one stacked from the
 // parts that are named.
 func (p Parts) queue(name string, limiter workqueue.TypedRateLimiter[string], m workqueue.MetricsProvider) (workqueue.TypedRateLimitingInterface[string], error) {
-	outer, err1 := find("rate limiting queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
-	delaying, err2 := find("delaying queue", impl.DelayingQueues[string](), p.DelayingQueue)
+	outer, err1 := find("rate-limiting-queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	delaying, err2 := find("delaying-queue", impl.DelayingQueues[string](), p.DelayingQueue)
 	inner, err3 := find("queue", impl.Queues[string](), p.Queue)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err

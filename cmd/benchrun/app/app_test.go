@@ -22,7 +22,7 @@ import (
 // TestMain lets the test binary play benchrun's child processes and, for
 // scripts, benchrun compare.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "sample" || os.Args[1] == "clauses" || os.Args[1] == "compare") {
+	if len(os.Args) > 1 && (os.Args[1] == "sample" || os.Args[1] == "drive-sample" || os.Args[1] == "clauses" || os.Args[1] == "compare") {
 		os.Exit(testSuite().Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -193,7 +193,7 @@ func TestBadInput(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
-		"walk":                           `unknown command "walk", expected one of compare, `,
+		"walk":                           `unknown command "walk", expected one of calibrate, compare, `,
 		"run --speed":                    "unknown flag: --speed (see benchrun run --help)",
 		"run now":                        `benchrun run takes no arguments, found "now"`,
 		"run --profile slow":             `unknown profile "slow", expected one of quick, full`,

@@ -60,7 +60,7 @@ drive/ARM/ROUND.json. Ctrl-C ends the load and reports what was seen.`,
   benchrun drive pods.json --speed 10 --informer client-go,snapshot --rate-limiting-queue client-go,fused
 
   # As the node life-cycle controller has it, with metrics for Prometheus meanwhile
-  benchrun drive node-failure --two-queues --metrics-addr 127.0.0.1:9090`,
+  benchrun drive steady-5k-nodes --two-queues --metrics-addr 127.0.0.1:9090`,
 		Args:              wantArgs("WORKLOAD|RECORDING"),
 		ValidArgsFunction: completeWorkloads,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -125,6 +125,7 @@ func (s Suite) driveSampleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			quiet()
 			// The parent asks for a drive's end by killing it; what it saw is in
 			// the rounds before.
 			result, err := drive.Run(context.WithoutCancel(cmd.Context()), job.config(load))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 )
 
 // resultFile is where a drive's full result is.
@@ -63,10 +65,12 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d, into %s\n", arm.Name, l.job.Seed, l.dir)
 	screen := newDriveScreen(cmd.ErrOrStderr(), "drive "+load.name+": "+arm.Name)
 	config.Progress = screen.show
+	quiet()
 	begin := time.Now()
 	result, err := drive.Run(cmd.Context(), config)
 	screen.clear()
 	if err != nil && result.Accounting.Sent == 0 {
+		os.Remove(l.dir) // it is empty
 		return err
 	}
 	took := time.Since(begin)
@@ -84,6 +88,13 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		return errGate
 	}
 	return nil
+}
+
+// quiet keeps client-go from writing over the screen: what its reflectors tell
+// of faults is counted in the result.
+func quiet() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 }
 
 // emptyDir makes the result directory and refuses one that holds files.

@@ -20,7 +20,8 @@ type driveScreen struct {
 	title    string
 	terminal bool
 	width    int
-	lines    int // on the screen now
+	lines    int    // on the screen now
+	phase    string // of the last line
 	last     time.Time
 	depths   []int // of the last seconds
 }
@@ -42,10 +43,10 @@ func (s *driveScreen) show(p drive.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.terminal {
-		if p.Phase == "done" || time.Since(s.last) < plainEvery {
+		if p.Phase == "done" || p.Phase == s.phase && time.Since(s.last) < plainEvery {
 			return
 		}
-		s.last = time.Now()
+		s.phase, s.last = p.Phase, time.Now()
 		fmt.Fprintln(s.w, plainLine(p))
 		return
 	}

@@ -1,0 +1,262 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// smallWorkload is over in a fraction of a second.
+const smallWorkload = `
+name: small
+seed: 1
+resources:
+  - kind: metadata
+    count: 50
+    events:
+      mix: {add: 1, update: 4, delete: 1}
+      arrivals: {kind: constant, rate: 2000}
+      count: 300
+reconcile:
+  workers: 2
+  service: 100us
+`
+
+func workloadFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	return path
+}
+
+func driveResult(t *testing.T, path string) drive.Result {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var r drive.Result
+	require.NoError(t, json.Unmarshal(b, &r))
+	return r
+}
+
+func TestDriveOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "result")
+	code, stdout, stderr := benchrun(t, "drive", workloadFile(t, smallWorkload), "--out", dir, "--workers", "3", "--seed", "9")
+	require.Equal(t, 0, code, stderr)
+	assert.Contains(t, stdout, "sent 300 = delivered ")
+	assert.Contains(t, stdout, "settled")
+	assert.Contains(t, stdout, "due → successful reconcile ended")
+	assert.Contains(t, stdout, "late by p50")
+	assert.Contains(t, stderr, "seed 9")
+
+	r := driveResult(t, filepath.Join(dir, "drive", "client-go", "0.json"))
+	assert.Equal(t, drive.SchemaVersion, r.Schema)
+	assert.Equal(t, 300, r.Accounting.Sent)
+	assert.Equal(t, 3, r.Setup.Workers)
+	assert.Equal(t, drive.Parts{Informer: "client-go", RateLimiter: "client-go", RateLimitingQueue: "client-go"}, r.Setup.Parts)
+
+	run, samples, err := experiment.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, samples, 1)
+	assert.Equal(t, "drive/workload=small", samples[0].Case)
+	for _, unit := range []string{"sec/op", "cpu-sec/op", "queue-wait-p50-sec", "queue-wait-p99-sec", "settled-p99-sec", "staleness-p99-sec", "events/s", "B/op", "allocs/op"} {
+		assert.Contains(t, samples[0].Values, unit)
+	}
+	assert.Equal(t, "rounds", run.Stopped)
+	assert.FileExists(t, filepath.Join(dir, "report.html"))
+}
+
+func TestDriveFormats(t *testing.T) {
+	path := workloadFile(t, smallWorkload)
+	code, stdout, stderr := benchrun(t, "drive", path, "--out", filepath.Join(t.TempDir(), "r"), "-o", "json")
+	require.Equal(t, 0, code, stderr)
+	var r drive.Result
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	assert.True(t, r.Accounting.Sound())
+	code, stdout, _ = benchrun(t, "drive", path, "--out", filepath.Join(t.TempDir(), "r"), "-o", "csv")
+	require.Equal(t, 0, code)
+	assert.True(t, strings.HasPrefix(stdout, "latency,from → to,count,p50,p90,p99,p99.9,max\n"), stdout)
+}
+
+func TestDriveComparesArms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "result")
+	code, stdout, stderr := benchrun(t, "drive", workloadFile(t, smallWorkload), "--out", dir, "--rounds", "6", "--by", "settled",
+		"--rate-limiting-queue", "client-go,fused", "--indexer", "locked,snapshot", "--service", "0s")
+	require.Equal(t, 0, code, stderr)
+	assert.Contains(t, stdout, "locked+client-go")
+	assert.Contains(t, stdout, "snapshot+fused")
+	run, samples, err := experiment.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, samples, 6*5)
+	c := run.Plan.Cases[0]
+	assert.Equal(t, "locked+client-go", c.Baseline)
+	assert.Equal(t, "settled-p99-sec", c.Unit)
+	for _, a := range c.Arms {
+		for round := range 6 {
+			r := driveResult(t, filepath.Join(dir, "drive", a.Name, fmt.Sprint(round)+".json"))
+			assert.Equal(t, a.Name, r.Arm)
+			assert.Equal(t, round, r.Round)
+			assert.Equal(t, 300, r.Accounting.Sent)
+		}
+	}
+	// An older run's report can be written again.
+	code, _, stderr = benchrun(t, "report", dir)
+	require.Equal(t, 0, code, stderr)
+}
+
+// A queue that loses a key is a failed drive, alone and in a comparison.
+func TestDriveFindsLosses(t *testing.T) {
+	dropping := func(l workqueue.TypedRateLimiter[string], c workqueue.TypedRateLimitingQueueConfig[string]) workqueue.TypedRateLimitingInterface[string] {
+		return &forgetful{TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(l, c)}
+	}
+	if err := impl.Add("rate-limiting-queue", impl.Variant[impl.NewRateLimitingQueue[string]]{Name: "forgetful", New: dropping}); err != nil {
+		require.ErrorContains(t, err, "already") // an earlier -count
+	}
+	dir := filepath.Join(t.TempDir(), "result")
+	code, stdout, stderr := benchrun(t, "drive", workloadFile(t, smallWorkload), "--rate-limiting-queue", "forgetful", "--out", dir)
+	require.Equal(t, 1, code, stderr)
+	assert.Contains(t, stdout, "lost")
+	assert.Contains(t, stderr, "FAILED: sent 300")
+	assert.Contains(t, stderr, "was last seen at")
+	assert.False(t, driveResult(t, filepath.Join(dir, "drive", "forgetful", "0.json")).Accounting.Sound())
+	raw, err := os.ReadFile(filepath.Join(dir, "raw.txt"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "BenchmarkDrive", "a failed drive is no sample")
+}
+
+// forgetful drops every tenth key.
+type forgetful struct {
+	workqueue.TypedRateLimitingInterface[string]
+	n int
+}
+
+func (q *forgetful) Add(key string) {
+	if q.n++; q.n%10 != 0 {
+		q.TypedRateLimitingInterface.Add(key)
+	}
+}
+
+func TestDriveRefusesBadInput(t *testing.T) {
+	path := workloadFile(t, smallWorkload)
+	recording := filepath.Join(t.TempDir(), "pods.json")
+	require.NoError(t, os.WriteFile(recording, []byte(`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1"`), 0o666))
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"no-such-preset"}, `unknown workload "no-such-preset"`},
+		{[]string{}, "expected WORKLOAD|RECORDING"},
+		{[]string{recording}, recording + ":1"},
+		{[]string{path, "--rate-limiting-queue", "rong"}, `rate-limiting-queue: unknown variant "rong", expected one of`},
+		{[]string{path, "--informer", "client-go", "--indexer", "snapshot"}, "name the informer, or its parts, not both"},
+		{[]string{path, "--rate-limiting-queue", "controller-runtime", "--queue", "ring"}, "takes no other queue inside"},
+		{[]string{path, "--queue", "ring,ring"}, "named twice"},
+		{[]string{path, "--workers", "0"}, "--workers: found 0"},
+		{[]string{path, "--failure", "2"}, "failure"},
+		{[]string{path, "--service", "five"}, "service"},
+		{[]string{path, "--speed", "0"}, `--speed: found "0", expected a number above 0, or max`},
+		{[]string{path, "--service-mode", "nap"}, `--service-mode: found "nap", expected sleep or cpu`},
+		{[]string{path, "--by", "luck"}, `--by: found "luck", expected one of cpu`},
+		{[]string{path, "--two-queues"}, "the load has no nodes"},
+		{[]string{path, "--metrics-addr", "nowhere"}, `--metrics-addr: found "nowhere", expected HOST:PORT or :PORT`},
+		{[]string{path, "--rounds", "2", "--metrics-addr", ":0"}, "--metrics-addr: a comparison runs many drives"},
+	} {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "result")
+			code, _, stderr := benchrun(t, append([]string{"drive", "--out", dir}, test.args...)...)
+			assert.Equal(t, 2, code)
+			assert.Contains(t, stderr, test.want)
+			last := strings.Split(strings.TrimSpace(stderr), "\n")
+			assert.True(t, strings.HasPrefix(last[len(last)-1], "error: "), stderr)
+			assert.NoDirExists(t, dir, "nothing half-written")
+		})
+	}
+}
+
+// A trigger calls then when a word is written.
+type trigger struct {
+	strings.Builder
+	word string
+	then func()
+}
+
+func (w *trigger) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), w.word) {
+		w.then()
+	}
+	return w.Builder.Write(p)
+}
+
+// Ctrl-C ends the load and keeps what was seen.
+func TestDriveInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	path := workloadFile(t, strings.Replace(smallWorkload, "count: 300", "count: 100000", 1))
+	dir := filepath.Join(t.TempDir(), "result")
+	var stdout strings.Builder
+	stderr := trigger{word: " load: ", then: cancel}
+	code := testSuite().Main(ctx, []string{"drive", path, "--out", dir}, &stdout, &stderr)
+	require.Equal(t, 0, code, stderr.String())
+	assert.Contains(t, stdout.String(), "interrupted: what was seen until then is shown")
+	r := driveResult(t, filepath.Join(dir, "drive", "client-go", "0.json"))
+	assert.Equal(t, drive.Interrupted, r.Stopped)
+	assert.Less(t, r.Accounting.Sent, 100_000)
+}
+
+func TestServeMetrics(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "drives_total", Help: "Drives."})
+	registry.MustRegister(counter)
+	address, stop, err := serveMetrics(":0", registry)
+	require.NoError(t, err)
+	defer stop()
+	assert.True(t, strings.HasPrefix(address, "127.0.0.1:"), "loopback by default: %s", address)
+	response, err := http.Get("http://" + address + "/metrics")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(body), "drives_total 0")
+}
+
+func TestDriveScreen(t *testing.T) {
+	var out strings.Builder
+	s := &driveScreen{w: &out, title: "drive small: ring", terminal: true, width: 40}
+	p := drive.Progress{Phase: "load", Elapsed: 3 * time.Second, Of: 10 * time.Second, Sent: 30, Seen: 29,
+		Tick: drive.Tick{Sent: 10, Depth: 4, Settled99: 1_234_567}}
+	s.show(p)
+	first := out.String()
+	assert.Contains(t, first, "drive small: ring")
+	assert.Contains(t, first, "3s of 10s, load")
+	assert.Contains(t, first, "█")
+	for line := range strings.SplitSeq(first, "\n") {
+		assert.Less(t, len([]rune(strings.TrimPrefix(line, "\r\x1b[K"))), 40, "no line wraps")
+	}
+	out.Reset()
+	s.show(p)
+	assert.True(t, strings.HasPrefix(out.String(), fmt.Sprintf("\x1b[%dA", strings.Count(first, "\n"))), "written over")
+	out.Reset()
+	s.clear()
+	assert.Contains(t, out.String(), "\x1b[J")
+	assert.Contains(t, plainLine(p), "3s of 10s load: sent 30 (10/s), seen 29")
+}
+
+func TestShortTime(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0s", 87: "87ns", 1234: "1.23µs", 45_678_901: "45.7ms", 1_234_567_890: "1.23s", 7_200_000_000_000: "2h0m0s"} {
+		assert.Equal(t, want, shortTime(ns))
+	}
+}
