@@ -14,7 +14,7 @@ import (
 // renderCSV prints stats as stats.csv: one line an arm and unit, in base units
 // (seconds, bytes). The comparison stands on the lines of the unit that the
 // verdict is taken on and is empty elsewhere; so is every figure that is not
-// known.
+// known. schema/csv.schema.json describes the columns.
 func renderCSV(stats verdict.Stats) []byte {
 	var buf bytes.Buffer
 	w := csv.NewWriter(&buf) // writes to memory: no error to handle

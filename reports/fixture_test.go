@@ -53,7 +53,7 @@ func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 	began := time.Date(2026, 11, 20, 20, 15, 0, 0, time.UTC)
 	run := experiment.Run{
 		Schema: experiment.SchemaVersion, Started: began, Finished: began.Add(118 * time.Second), Stopped: "budget",
-		Command: []string{"benchrun", "run", "--profile", "quick", "--seed", "42"},
+		Command: []string{"run", "--profile", "quick", "--seed", "42"},
 		Plan: experiment.Plan{Profile: "quick", Seed: 42, Budget: 2 * time.Minute, Precision: 0.05, Confidence: 0.95,
 			MinRounds: 6, MaxRounds: 20, SampleTime: 50 * time.Millisecond, Timeout: 10 * time.Second},
 		Environment: experiment.Environment{Go: "go1.26.0", OS: "linux", Arch: "amd64", CPU: "AMD EPYC 7B13", Cores: 2, GOMAXPROCS: 2,

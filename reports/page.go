@@ -128,7 +128,9 @@ func newPage(in input, rows int) *page {
 	for _, graph := range in.profiles.all {
 		p.linkProfile(graph)
 	}
-	p.Command = strings.Join(quoted(run.Command), " ")
+	if len(run.Command) > 0 {
+		p.Command = "benchrun " + strings.Join(quoted(run.Command), " ")
+	}
 	p.Facts = runFacts(run)
 	if p.Drive != nil {
 		p.DriveFacts = driveFacts(p.Drive)

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/reports"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -81,8 +84,48 @@ func TestWrittenFilesFollowTheirSchema(t *testing.T) {
 	assert.Empty(t, check(t, "run", empty), "a run that has just begun")
 }
 
+// Every line of stats.csv is an object of its schema, and its columns are the
+// schema's properties in their order.
+func TestWrittenCSVFollowsItsSchema(t *testing.T) {
+	dir := t.TempDir()
+	run, _ := write(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), run, 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(raw), 0o666))
+	loaded, samples, err := experiment.Load(dir)
+	require.NoError(t, err)
+	require.NoError(t, reports.Write(dir, loaded, verdict.Analyse(loaded, samples)))
+	f, err := os.Open(filepath.Join(dir, "stats.csv"))
+	require.NoError(t, err)
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 1+3*2, "three arms, two units")
+
+	var described struct {
+		Required   []string
+		Properties map[string]struct{ Type any }
+	}
+	text, _ := Get("csv")
+	require.NoError(t, json.Unmarshal(text, &described))
+	require.Equal(t, described.Required, lines[0])
+	for _, line := range lines[1:] {
+		object := map[string]any{}
+		for i, field := range line {
+			object[lines[0][i]] = field
+			if kind := described.Properties[lines[0][i]].Type; kind != nil && kind != "string" {
+				var value any
+				require.NoError(t, json.Unmarshal([]byte(cmp.Or(field, "null")), &value), "%s: %q", lines[0][i], field)
+				object[lines[0][i]] = value
+			}
+		}
+		document, err := json.Marshal(object)
+		require.NoError(t, err)
+		assert.Empty(t, check(t, "csv", document))
+	}
+}
+
 func TestSampleReportFollowsItsSchema(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range []string{"run", "stats"} {
 		b, err := os.ReadFile(filepath.Join("..", "sample", name+".json"))
 		if errors.Is(err, os.ErrNotExist) {
 			t.Skip("there is no sample report")
