@@ -74,7 +74,7 @@ func eventRecord(entry jsondoc.Entry) (Record, error) {
 // describe takes over what the object says of itself.
 func describe(entry jsondoc.Entry) Record {
 	return Record{
-		Resource: entry.Resource, APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: entry.Namespace, Name: entry.Name,
+		Resource: entry.Resource, APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: entry.Namespace, Name: entry.Name, ResourceVersion: entry.Version,
 		Object: entry.Raw, place: place{document: entry.Document, line: entry.Line},
 	}
 }

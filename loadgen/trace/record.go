@@ -16,7 +16,7 @@ type Record struct {
 
 	GroupResource string // "pods", "deployments.apps", whatever was recorded
 
-	APIVersion, Kind, Namespace, Name string
+	APIVersion, Kind, Namespace, Name, ResourceVersion string
 
 	// Object is the object's JSON, valid until the next call. Where only the
 	// metadata is known it is a PartialObjectMetadata and Resource says of what.
