@@ -2,15 +2,18 @@
 //
 //	list      what there is to compare
 //	run       plan, sample in child processes, decide, report
+//	merge     the shards of a run on several machines
 //	releases  the same cases against versions of client-go or controller-runtime
 //	calibrate how often verdicts are right on this machine
 //	drive     a whole controller under open load, latency by stage
+//	sim       the same controller in virtual time
 //	report    the report of an older run again
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
 //	serve     many runs and their profiles, in the browser
 //	workload  workload specs: show, check, explain
 //	trace     recordings of watch traffic: look, convert, replay
+//	tune      the settings that a controller's metrics recommend
 //	schema    the JSON Schema of the results
 //
 // A Suite says what is compared. Main runs benchrun's own; whoever has a queue
@@ -111,7 +114,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.driveCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), workloadCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
 	return root
 }
 

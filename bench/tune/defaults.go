@@ -1,0 +1,133 @@
+package tune
+
+import (
+	"maps"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+)
+
+// defaultSettings are client-go's.
+func defaultSettings() Settings {
+	return Settings{
+		Workers: 5, QPS: 5, Burst: 10,
+		BaseDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, BucketRate: 10, BucketBurst: 100,
+		Batch: 1000, Queue: "client-go",
+	}
+}
+
+// A syncFlag is what kube-controller-manager calls a queue's workers.
+type syncFlag struct {
+	flag    string
+	workers int // its default
+}
+
+// syncFlags are kube-controller-manager's, by the name of the queue.
+var syncFlags = map[string]syncFlag{
+	"certificate":                         {"", 5},
+	"cronjob":                             {"concurrent-cron-job-syncs", 5},
+	"daemonset":                           {"concurrent-daemonset-syncs", 2},
+	"deployment":                          {"concurrent-deployment-syncs", 5},
+	"device-taint-eviction-controller":    {"concurrent-device-taint-eviction-syncs", 8},
+	"endpoint":                            {"concurrent-endpoint-syncs", 5},
+	"endpoint_slice":                      {"concurrent-service-endpoint-syncs", 5},
+	"endpoint_slice_mirroring":            {"mirroring-concurrent-service-endpoint-syncs", 5},
+	"ephemeral_volume":                    {"concurrent-ephemeralvolume-syncs", 5},
+	"garbage_collector_attempt_to_delete": {"concurrent-gc-syncs", 20},
+	"garbage_collector_attempt_to_orphan": {"concurrent-gc-syncs", 20},
+	"garbage_collector_graph_changes":     {"", 1},
+	"horizontalpodautoscaler":             {"concurrent-horizontal-pod-autoscaler-syncs", 5},
+	"job":                                 {"concurrent-job-syncs", 5},
+	"namespace":                           {"concurrent-namespace-syncs", 10},
+	"node_lifecycle_controller":           {"", 8},
+	"node_lifecycle_controller_pods":      {"", 8},
+	"replicaset":                          {"concurrent-replicaset-syncs", 5},
+	"replicationmanager":                  {"concurrent-rc-syncs", 5},
+	"resource_claim":                      {"concurrent-resourceclaim-syncs", 50},
+	"resource_quota_controller_resource_changes": {"", 1},
+	"resourcequota_primary":                      {"concurrent-resource-quota-syncs", 5},
+	"resourcequota_priority":                     {"concurrent-resource-quota-syncs", 5},
+	"serviceaccount":                             {"", 1},
+	"serviceaccount_tokens_service":              {"concurrent-serviceaccount-token-syncs", 5},
+	"statefulset":                                {"concurrent-statefulset-syncs", 5},
+	"ttl_jobs_to_delete":                         {"concurrent-ttl-after-finished-syncs", 5},
+	"validatingadmissionpolicy-status":           {"concurrent-validating-admission-policy-status-syncs", 5},
+}
+
+// A flavour is what a controller is built on, which decides on its defaults.
+type flavour string
+
+const (
+	clientGo          flavour = "client-go"
+	controllerRuntime flavour = "controller-runtime"
+	controllerManager flavour = "kube-controller-manager"
+)
+
+// flavourOf recognises kube-controller-manager by its queues and
+// controller-runtime by its own families.
+func flavourOf(d *scrape.Delta) flavour {
+	known := 0
+	for name, q := range d.Queues {
+		if len(q.Results) > 0 || q.Workers > 0 {
+			return controllerRuntime
+		}
+		if _, ok := syncFlags[name]; ok {
+			known++
+		}
+	}
+	if known >= 3 {
+		return controllerManager
+	}
+	return clientGo
+}
+
+// current fills in what was not given: by the metrics, then by the defaults.
+func (f flavour) current(given Current, q scrape.Queue) Current {
+	c := Current{Settings: given.Settings, Told: maps.Clone(given.Told)}
+	if c.Told == nil {
+		c.Told = map[string]string{}
+	}
+	base := defaultSettings()
+	told := "default of " + string(f)
+	switch f {
+	case controllerRuntime:
+		base.Workers, base.QPS, base.Burst, base.Resync = 1, 0, 0, 10*time.Hour
+		base.Priority, base.Queue = true, "controller-runtime"
+	case controllerManager:
+		base.QPS, base.Burst, base.Resync = 20, 30, 12*time.Hour
+		if known, ok := syncFlags[q.Name]; ok {
+			base.Workers = known.workers
+		}
+	}
+	if q.Workers > 0 && c.Told["workers"] == "" {
+		c.Workers, c.Told["workers"] = int(q.Workers), "metrics"
+	}
+	c.fill(base, told)
+	return c
+}
+
+// fill takes each setting that is not told from base.
+func (c *Current) fill(base Settings, told string) {
+	take := func(name string, set func()) {
+		if c.Told[name] == "" {
+			set()
+			c.Told[name] = told
+		}
+	}
+	if c.Told["qps"] != "" && c.Told["burst"] == "" {
+		// As client-go's users do: room for a second and a half.
+		base.Burst = max(1, int(1.5*c.QPS))
+	}
+	take("workers", func() { c.Workers = base.Workers })
+	take("qps", func() { c.QPS = base.QPS })
+	take("burst", func() { c.Burst = base.Burst })
+	take("baseDelay", func() { c.BaseDelay = base.BaseDelay })
+	take("maxDelay", func() { c.MaxDelay = base.MaxDelay })
+	take("bucketRate", func() { c.BucketRate = base.BucketRate })
+	take("bucketBurst", func() { c.BucketBurst = base.BucketBurst })
+	take("resync", func() { c.Resync = base.Resync })
+	take("batch", func() { c.Batch = base.Batch })
+	take("priority", func() { c.Priority = base.Priority })
+	take("split", func() { c.Split = base.Split })
+	take("queue", func() { c.Queue = base.Queue })
+}

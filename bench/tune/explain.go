@@ -1,0 +1,249 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/sim"
+)
+
+// reproduction lays the simulations beside the measurement.
+func (f *fit) reproduction(x outcome) *Reproduction {
+	r := &Reproduction{WaitMean: [2]float64{f.wait.Mean()}, WorkMean: [2]float64{f.work.Mean()}}
+	buckets := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) (list []Bucket, distance float64) {
+		h = coarsened(h)
+		bounds := boundsOf(h)
+		before := make([]float64, len(x.results))
+		for i, n := range h.Counts {
+			b := Bucket{Measured: n / h.Count(), From: 1}
+			if i > 0 {
+				b.Low = h.Bounds[i-1]
+			}
+			if i < len(h.Bounds) {
+				b.High = h.Bounds[i]
+			}
+			for k, result := range x.results {
+				below := 1.0
+				if i < len(bounds) {
+					below = of(result).Below(bounds[i])[0]
+				}
+				share := below - before[k]
+				before[k] = below
+				b.Model += share / float64(len(x.results))
+				b.From, b.To = min(b.From, share), max(b.To, share)
+			}
+			distance += math.Abs(b.Measured-b.Model) / 2
+			if b.Measured > 0 || b.To > 0 {
+				list = append(list, b)
+			}
+		}
+		return list, distance
+	}
+	var wait, work float64
+	r.Wait, wait = buckets(f.wait, func(r sim.Result) sim.Distribution { return r.QueueWait })
+	r.Work, work = buckets(f.work, func(r sim.Result) sim.Distribution { return r.Work })
+	r.Distance = max(wait, work)
+	for _, result := range x.results {
+		r.WaitMean[1] += result.QueueWait.Mean().Seconds() / float64(len(x.results))
+		r.WorkMean[1] += result.Work.Mean().Seconds() / float64(len(x.results))
+	}
+	switch {
+	case f.overloaded:
+		r.Verdict = "not comparable: the queue was overloaded while it was measured"
+	case x.score <= fits:
+		r.Verdict = "good: the measurement is one that the model could have given"
+	case r.Distance < 0.15:
+		r.Verdict = fmt.Sprintf("fair: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
+	default:
+		r.Verdict = fmt.Sprintf("poor: %.0f %% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
+		f.doubt("the model reproduces the measurement poorly: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
+	}
+	return r
+}
+
+// explain puts the advice into words and tables.
+func (a *Advice) explain(kind flavour) {
+	a.Bottleneck = a.bottleneck()
+	a.changes()
+	a.Unidentified = append(a.Unidentified, a.untouched()...)
+	if a.Now != nil && !a.Now.Stable {
+		a.Unstable = fmt.Sprintf("the load is %.0f %% of what the current settings can carry (%s): waits grow without end", 100*a.Now.Load, a.Now.Bottleneck)
+		if a.Then != nil && a.Then.Stable {
+			a.Unstable += "; stable from " + a.stableFrom() + " on"
+		}
+	}
+	a.Summary = a.summary()
+	a.Paste = paste(*a, kind)
+}
+
+// stableFrom is the least that carries the load.
+func (a *Advice) stableFrom() string {
+	m := a.Model
+	switch a.Now.Bottleneck {
+	case "client QPS":
+		return fmt.Sprintf("a QPS of %s", number(math.Floor(m.AddRate*m.Calls+m.Background)+1))
+	case "retry bucket":
+		return fmt.Sprintf("a retry bucket of %s/s", number(math.Floor(m.AddRate*m.Failure)+1))
+	}
+	if m.Offered == 0 {
+		return brief(a.Recommended)
+	}
+	return fmt.Sprintf("%d workers", int(m.Offered)+1)
+}
+
+func (a *Advice) summary() string {
+	switch {
+	case a.Now == nil:
+		return "The search ended before anything was predicted."
+	case a.Then == nil || a.Recommended == a.Current.Settings && len(a.Impossible) == 0 && a.Then.Stable:
+		if a.Then == nil && a.Recommended != a.Current.Settings {
+			return "Not confirmed, the search ended early: " + brief(a.Recommended) + "."
+		}
+		if !a.Now.Stable {
+			return "No stable settings were found before the search ended."
+		}
+		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", brief(a.Current.Settings), Duration(a.Now.Wait.P99.Mean))
+	case !a.Then.Stable:
+		return "No settings within the limits carry this load: " + join(a.Impossible) + "."
+	}
+	text := fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
+		brief(a.Recommended), brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), Duration(a.Then.Wait.P99.Mean),
+		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
+	if len(a.Impossible) > 0 {
+		text += " Out of reach: " + join(a.Impossible) + "."
+	}
+	return text
+}
+
+// bottleneck says what binds under the current settings.
+func (a *Advice) bottleneck() string {
+	m, f := a.Model, a.Now
+	if m == nil || f == nil {
+		return ""
+	}
+	s := a.Current.Settings
+	waiting := 0.0
+	if f.Stable && m.Busy > 0 {
+		waiting = 1 - m.Busy/f.Work.Mean.Mean
+	}
+	switch {
+	case f.Bottleneck == "retry bucket" && f.Load > 0.7:
+		return fmt.Sprintf("The retry bucket binds: %s failures a second against %s, so retries wait for tokens and not for their back-off.", number(m.AddRate*m.Failure), number(s.BucketRate))
+	case f.Bottleneck == "client QPS" && f.Load > 0.5 || waiting > 0.2:
+		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", number(m.AddRate*m.Calls+m.Background), number(s.QPS))
+		if waiting > 0.01 {
+			text += fmt.Sprintf(", and workers spend %.0f %% of their time waiting for tokens", 100*waiting)
+		}
+		return text + "; more workers would only wait with them."
+	case f.Load >= 1:
+		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
+	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
+		return fmt.Sprintf("Workers bind: %d of them are busy %.0f %% of the time.", s.Workers, 100*f.Utilisation.Mean)
+	case m.Dispersion > 2 && f.Wait.P99.Mean > m.Busy:
+		return fmt.Sprintf("Bursts bind: the workers are busy only %.0f %% of the time, but keys arrive %s.", 100*f.Utilisation.Mean, m.Bursts)
+	}
+	return fmt.Sprintf("Nothing binds: workers are busy %.0f %% of the time.", 100*f.Utilisation.Mean)
+}
+
+// changes lists every setting with what becomes of it.
+func (a *Advice) changes() {
+	a.Changes = nil
+	for _, f := range fields {
+		c := Change{Setting: f.name, Current: f.text(a.Current.Settings), Told: a.Current.Told[f.name], Recommended: f.text(a.Recommended)}
+		c.Changed = c.Current != c.Recommended
+		c.Why = a.why(f.name, c.Changed)
+		a.Changes = append(a.Changes, c)
+	}
+}
+
+func (a *Advice) why(setting string, changed bool) string {
+	m := a.Model
+	if m == nil || a.Now == nil {
+		return ""
+	}
+	switch setting {
+	case "workers":
+		if a.Then != nil && a.Then.Stable {
+			return fmt.Sprintf("the load keeps %s busy; then they are busy %.0f %% of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), 100*a.Then.Utilisation.Mean)
+		}
+	case "qps":
+		if m.CallRate > 0 || m.Calls > 0 {
+			return fmt.Sprintf("%s calls a second are made", number(m.AddRate*m.Calls+m.Background))
+		}
+		return "the reconciles make no API calls that are known"
+	case "baseDelay", "maxDelay", "bucketRate", "bucketBurst":
+		if !m.fails() {
+			return "no retries, so it has no effect"
+		}
+		if !changed {
+			return "no other value settles a tenth sooner"
+		}
+		return fmt.Sprintf("%s retries a second", number(m.AddRate*m.Failure))
+	case "resync", "batch":
+		if m.Observations > 0 {
+			return "the metrics tell nothing of it"
+		}
+		if setting == "resync" && m.Spec.Reconcile.Resync == 0 {
+			return "the workload has none"
+		}
+	case "queue":
+		// A client-go queue takes one to two microseconds of a core for an item.
+		return fmt.Sprintf("at %s adds a second any queue takes less than %.2g %% of a core", number(m.AddRate), max(0.01, m.AddRate*2e-6*100))
+	case "priority", "split":
+		if m.Observations > 0 {
+			return "the metrics don't tell lists and resources apart"
+		}
+	}
+	if !changed && setting != "burst" {
+		return "no other value settles a tenth sooner"
+	}
+	return ""
+}
+
+// untouched are the settings that the data say nothing about.
+func (a *Advice) untouched() []string {
+	if a.Model == nil || a.Model.Observations == 0 {
+		return nil
+	}
+	return []string{"resync period, informer batch, priorities and a split by resource: no counter tells which adds come by lists and resyncs, or of which resource; benchrun tune --trace does"}
+}
+
+// An Effect is a figure that is predicted for the current and the recommended
+// settings, as text with its interval.
+type Effect struct{ Figure, Now, Then, Meaning string }
+
+// Effects lists what the recommendation is predicted to bring.
+func Effects(a Advice) []Effect {
+	text := func(f *Figures, of func(Figures) Interval, print func(float64) string) string {
+		switch {
+		case f == nil:
+			return "not predicted"
+		case !f.Stable:
+			return "unbounded"
+		}
+		i := of(*f)
+		if print(i.Low) == print(i.High) {
+			return print(i.Mean)
+		}
+		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), print(i.High))
+	}
+	percent := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
+	var rows []Effect
+	for _, r := range []struct {
+		figure, meaning string
+		of              func(Figures) Interval
+		print           func(float64) string
+	}{
+		{"queue wait, p50", "from add to get", func(f Figures) Interval { return f.Wait.P50 }, Duration},
+		{"queue wait, p99", "", func(f Figures) Interval { return f.Wait.P99 }, Duration},
+		{"work, mean", "from get to done", func(f Figures) Interval { return f.Work.Mean }, Duration},
+		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", func(f Figures) Interval { return f.Settle.P99 }, Duration},
+		{"queue depth, mean", "", func(f Figures) Interval { return f.Depth }, number},
+		{"workers busy", "", func(f Figures) Interval { return f.Utilisation }, percent},
+		{"API calls", "a second", func(f Figures) Interval { return f.CallRate }, number},
+	} {
+		rows = append(rows, Effect{r.figure, text(a.Now, r.of, r.print), text(a.Then, r.of, r.print), r.meaning})
+	}
+	return rows
+}

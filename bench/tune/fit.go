@@ -1,0 +1,297 @@
+package tune
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+)
+
+// minObservations is how many reconciles advice needs: a 99th percentile then
+// has two beyond it.
+const minObservations = 200
+
+// A fit is a model on the way, with what was found.
+type fit struct {
+	*Model
+	current      Current
+	service      serviceFit
+	unidentified []string
+	doubts       []string
+	overloaded   bool
+	throttled    bool
+}
+
+func (f *fit) unknown(format string, args ...any) {
+	f.unidentified = append(f.unidentified, fmt.Sprintf(format, args...))
+}
+
+func (f *fit) doubt(format string, args ...any) {
+	f.doubts = append(f.doubts, fmt.Sprintf(format, args...))
+}
+
+// refuse says why a queue's figures can't carry advice, and what to record
+// instead; nothing if they can.
+func refuse(d *scrape.Delta, q scrape.Queue) (why, record string) {
+	n := q.Work.Count()
+	switch {
+	case q.Reset:
+		return "counters fell between the scrapes: " + join(q.Doubts), "two scrapes of one process, without a restart between them"
+	case q.Adds == 0 && n == 0:
+		return "nothing was added in the interval", "an interval in which this controller works"
+	case len(q.Work.Counts) == 0 || q.Work.Buckets() == 0:
+		return "workqueue_work_duration_seconds counted nothing", "scrapes of a controller whose queue has a name and a metrics provider, and all workqueue_… families"
+	case len(q.Wait.Counts) == 0 || q.Wait.Buckets() == 0:
+		return "workqueue_queue_duration_seconds counted nothing", "scrapes with all workqueue_… families"
+	case n < minObservations:
+		need := time.Duration(float64(d.Interval) / max(n, 1) * 1000)
+		return fmt.Sprintf("%s reconciles in %v, expected at least %d", number(n), d.Interval, minObservations),
+			fmt.Sprintf("an interval of %v, which at this rate holds 1,000 reconciles", roundUp(need))
+	case q.Work.Buckets() == 1 && q.Wait.Buckets() == 1 && q.Work.Mean() > 1e-3:
+		low, high := q.Work.Quantile(0.5)
+		return fmt.Sprintf("every reconcile lies in one bucket (%s to %s) and so does every wait: neither bursts nor the spread of the service time can be told", Duration(low), Duration(high)),
+			"an interval with more load, or metrics with finer buckets (native histograms, or controller_runtime_reconcile_time_seconds' bounds)"
+	}
+	return "", ""
+}
+
+func roundUp(d time.Duration) time.Duration {
+	for _, unit := range []time.Duration{time.Second, 10 * time.Second, time.Minute, 10 * time.Minute} {
+		if d < 60*unit {
+			return (d + unit - 1) / unit * unit
+		}
+	}
+	return d.Round(time.Hour)
+}
+
+func join(list []string) string {
+	text := ""
+	for i, s := range list {
+		if i > 0 {
+			text += "; "
+		}
+		text += s
+	}
+	return text
+}
+
+// newFit takes what the counters tell exactly: rates, means, utilisation.
+func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own bool) *fit {
+	span := d.Interval.Seconds()
+	n := q.Work.Count()
+	f := &fit{current: current, Model: &Model{
+		Interval: span, Told: d.Told, Observations: n,
+		AddRate: q.Adds / span, Work: q.Work.Mean(), Backlog: q.Grown,
+		Utilisation: q.Work.Sum / span / float64(current.Workers),
+		Depth:       q.Wait.Sum / span,
+		wait:        q.Wait, work: q.Work, priority: current.Priority,
+	}}
+	for _, doubt := range q.Doubts {
+		f.doubt("%s", doubt)
+	}
+	if q.Adds == 0 {
+		f.AddRate = q.Wait.Count() / span
+		f.doubt("workqueue_adds_total counted nothing: the number of waits stands for it")
+	}
+	f.retries(q, n)
+	f.calls(d, q, o, own)
+	f.service = fitService(q.Work, f.Busy)
+	f.Offered = f.AddRate * f.Busy
+	f.overloaded = f.Utilisation > 0.985 || q.Grown > max(20, 0.05*q.Adds)
+	if p := q.Wait.Precision(); p >= 4 {
+		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)
+	}
+	if q.Unfinished > 0.05*q.Work.Sum {
+		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", Duration(q.Unfinished), Duration(q.Longest))
+	}
+	f.spec(q.Name, o)
+	return f
+}
+
+// retries tells failures from delays as far as the counters do.
+func (f *fit) retries(q scrape.Queue, n float64) {
+	results := 0.0
+	for _, x := range q.Results {
+		results += x
+	}
+	switch {
+	case results > 0:
+		f.Failure = (q.Results["error"] + q.Results["requeue"]) / results
+		if later := q.Results["requeue_after"] / results; later > 0.01 {
+			f.unknown("the delays of RequeueAfter: %.0f %% of the reconciles ask for one, and their adds count as arrivals", 100*later)
+		}
+	case q.Retries > 0.6*n:
+		f.unknown("the share of reconciles that fail: %s delayed adds on %s reconciles are more than failures explain, so they count as arrivals (AddAfter); controller_runtime_reconcile_total would tell", number(q.Retries), number(n))
+	case q.Retries > 0.001*n:
+		f.Failure = q.Retries / n
+		f.unknown("failures and AddAfter from each other: workqueue_retries_total counts both, and all %s count as failures", number(q.Retries))
+	}
+	f.Failure = min(f.Failure, 0.95)
+	f.ArrivalRate = max(f.AddRate-f.Failure*n/f.Interval, 0.01*f.AddRate)
+	f.Dispersion = 1
+}
+
+// calls tells what API calls take of the work. All queues of a process share
+// the client's counters: each gets its part by the time it worked.
+func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
+	f.Busy = f.Work
+	c := d.Client
+	all := 0.0
+	for _, other := range d.Queues {
+		if !other.Reset {
+			all += other.Work.Sum
+		}
+	}
+	share := q.Work.Sum / all
+	n := q.Work.Count()
+	made := max(c.Limiter.Count(), c.Request.Count())
+	if made == 0 {
+		made = c.Calls()
+	}
+	f.Calls = made * share / n
+	if o.Calls > 0 {
+		f.Calls = o.Calls
+	}
+	if f.Calls < 0.01 {
+		f.Calls = 0
+		if made == 0 {
+			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
+		}
+		f.Service = f.Busy
+		f.current.QPS, f.current.Burst = 0, 0
+		return
+	}
+	if c.Limiter.Count() > 0 {
+		f.Throttle = c.Limiter.Mean()
+	} else {
+		f.unknown("waits for the client's limit: rest_client_rate_limiter_duration_seconds is missing")
+	}
+	if c.Request.Count() > 0 {
+		f.CallLatency = c.Request.Mean()
+		if includes(c.Request, c.Limiter) {
+			f.CallLatency -= f.Throttle
+		}
+	}
+	if o.CallLatency > 0 {
+		f.CallLatency = o.CallLatency.Seconds()
+	}
+	busy := 0
+	for _, other := range d.Queues {
+		if other.Work.Sum > 0.02*all {
+			busy++
+		}
+	}
+	if busy > 1 && o.Calls == 0 {
+		f.unknown("which queue made which API call: the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
+	}
+	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
+	if waits > 0.9*f.Work || waits+latencies > 1.1*f.Work {
+		// No model of one call after the other holds, so the limit stays out of it.
+		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f %% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
+		if f.Throttle > 0.01 {
+			f.doubt("API calls waited %s each for the client's limit: a higher QPS would shorten the work, by how much can't be said", Duration(f.Throttle))
+		}
+		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
+		return
+	}
+	f.CallRate = f.Calls * n / f.Interval
+	if !own {
+		f.Background = max(0, made/f.Interval-f.CallRate)
+	}
+	f.Busy = f.Work - waits
+	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
+	f.Service = f.Busy - f.Calls*f.CallLatency
+	f.throttled = f.Calls*f.Throttle > 0.03*f.Work
+	f.limit(made)
+}
+
+// limit compares the calls with the limit that they are said to be made under.
+func (f *fit) limit(made float64) {
+	s := &f.current
+	rate := f.CallRate + f.Background
+	if s.QPS == 0 && f.Throttle > 0.002 {
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", Duration(f.Throttle), number(rate))
+		s.QPS, s.Burst = rate, max(1, int(rate))
+		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+		return
+	}
+	if s.QPS == 0 || rate*f.Interval <= 1.02*s.QPS*f.Interval+float64(s.Burst) {
+		return
+	}
+	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
+	s.QPS, s.Burst = 0, 0
+	if f.Throttle > 0.002 {
+		s.QPS, s.Burst = rate, max(1, int(1.5*rate))
+	}
+	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+}
+
+// includes tells whether requests were timed with their wait for the limiter,
+// as client-go does: then at no bound more requests than waits are below it.
+func includes(request, limiter scrape.Histogram) bool {
+	if limiter.Count() == 0 || request.Sum < limiter.Sum {
+		return false
+	}
+	r, l := 0.0, 0.0
+	for i := range min(len(request.Counts), len(limiter.Counts)) {
+		r += request.Counts[i] / request.Count()
+		l += limiter.Counts[i] / limiter.Count()
+		if r > l+0.02 {
+			return false
+		}
+	}
+	return true
+}
+
+// spec writes the model as a workload.
+func (f *fit) spec(name string, o Options) {
+	keys := o.Keys
+	rate := f.ArrivalRate
+	if keys > 0 {
+		// A key that waits can't be added again, which hides W seconds of every
+		// cycle of a key's arrivals: e = 1/(W + 1/λ).
+		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)
+		if hidden < 0.95 {
+			rate = f.ArrivalRate / (1 - hidden)
+			f.Coalesced, f.RawRate = hidden, rate
+		} else {
+			f.doubt("with %d keys nearly every key would always wait: there are more keys, or the queue is overloaded", keys)
+		}
+	} else {
+		keys = keysUnknown
+		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them")
+	}
+	f.Model.Spec = &loadgen.Spec{
+		Name: "fitted", Description: "Fitted to " + name + "'s metrics.", Seed: 1,
+		Resources: []loadgen.Resource{{
+			Name: "objects", Kind: "metadata", Count: keys,
+			Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: rate}},
+		}},
+		Reconcile: f.current.apply(loadgen.Reconcile{Failure: f.Failure}),
+	}
+	f.Model.Spec.Reconcile.Calls = plain(f.Calls)
+	f.setService(f.service.shape, 1)
+}
+
+// plain is a fixed number as a distribution.
+func plain(x float64) randvar.Dist {
+	if x == 0 {
+		return randvar.Dist{}
+	}
+	d, err := randvar.Parse(strconv.FormatFloat(x, 'f', 6, 64))
+	if err != nil {
+		return randvar.Dist{}
+	}
+	return d
+}
+
+// setService gives the work, without waits for the client's limit, that shape.
+// The calls' latency is in it: all that matters of a call beside it is its
+// token, and the histogram of the work holds both together.
+func (m *Model) setService(s shape, by float64) {
+	m.shape, m.ServiceCV = s, s.cv
+	m.Spec.Reconcile.Service = s.of(m.Busy * by)
+}

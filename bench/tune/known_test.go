@@ -1,0 +1,89 @@
+package tune
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	seed   = flag.Uint64("seed", 1, "seed of the known systems")
+	known  = flag.Int("known", 1, "how many seeds the known systems are tuned with")
+	length = flag.Float64("length", 1200, "seconds for which the known systems are measured")
+)
+
+func systems() []system {
+	return []system{
+		{name: "M/M/2", rate: 30, service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "M/M/5, busy", rate: 85, service: exponentially(0.05), mean: 0.05, workers: 5},
+		{name: "M/D/3", rate: 50, service: always(0.05), mean: 0.05, workers: 3},
+		{name: "M/G/3", rate: 18, service: lognormally(0.12, 1.5), mean: 0.12, workers: 3},
+		{name: "M/G/4, heavy tail", rate: 100, service: lognormally(0.02, 3), mean: 0.02, workers: 4},
+		{name: "QPS-limited", rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 20, tokens: 10},
+		{name: "retries", rate: 15, service: exponentially(0.08), mean: 0.08, workers: 3, failure: 0.2},
+		{name: "coalescing", rate: 60, service: exponentially(0.03), mean: 0.03, workers: 2, keys: 200},
+	}
+}
+
+// given are the settings that a system's operator knows.
+func (s system) given() Current {
+	c := Current{Settings: Settings{Workers: s.workers, QPS: s.qps, Burst: s.tokens}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+	return c
+}
+
+func TestKnownSystems(t *testing.T) {
+	for _, s := range systems() {
+		for n := range *known {
+			seed := *seed + uint64(n)
+			t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
+				t.Parallel()
+				s.check(t, seed)
+			})
+		}
+	}
+}
+
+// check measures a system, fits it, and compares the fit with the truth: rate,
+// service time and utilisation within 10 %, and the 99th percentile of the wait
+// after a change within 25 % of what the system then does.
+func (s system) check(t *testing.T, seed uint64) {
+	x := s.run(seed, *length)
+	d := x.delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: seed}, false)
+	out, err := f.fitBursts(t.Context(), seed, func(string) {})
+	require.NoError(t, err)
+	rate := f.ArrivalRate
+	if s.keys > 0 {
+		rate = f.RawRate
+	}
+	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s (%.2g)", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, f.reproduction(out).Verdict, out.score)
+	assert.InEpsilon(t, s.rate, rate, 0.1)
+	assert.InEpsilon(t, s.mean, f.Service, 0.1)
+	assert.InEpsilon(t, average(x.work)*float64(len(x.work))/x.span/float64(s.workers), f.Utilisation, 0.1)
+
+	for _, change := range []func(*system){
+		func(*system) {},
+		func(y *system) { y.workers++ },
+		func(y *system) { y.workers *= 2 },
+		func(y *system) { y.qps *= 1.4 },
+		func(y *system) { y.qps *= 0.92 },
+	} {
+		y := s
+		change(&y)
+		if y.workers == s.workers && y.qps == s.qps && y.qps == 0 {
+			continue
+		}
+		z := f.current.Settings
+		z.Workers, z.QPS = y.workers, y.qps
+		truth := quantile(y.run(seed+100, 8*(*length)).wait, 0.99)
+		figures, err := f.predict(t.Context(), z, fine, seed)
+		require.NoError(t, err)
+		p99 := figures.Wait.P99.Mean
+		t.Logf("%s: p99 %.4g, true %.4g (%+.0f %%)", brief(z), p99, truth, 100*(p99/truth-1))
+		// A wait far below the work is as good as none.
+		assert.InDelta(t, truth, p99, 0.25*truth+0.1*s.mean, "%s", brief(z))
+	}
+}

@@ -1,0 +1,274 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/sim"
+)
+
+// An Interval is a predicted figure with the interval that holds it with 95 %
+// confidence, given what the data tell of rate and service time. Without the
+// latter (of a curve's points) it is of the simulation alone.
+type Interval struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Quantiles are of a predicted duration, in seconds.
+type Quantiles struct {
+	Mean Interval `json:"mean"`
+	P50  Interval `json:"p50"`
+	P90  Interval `json:"p90"`
+	P99  Interval `json:"p99"`
+	P999 Interval `json:"p999"`
+
+	all func(p float64) float64
+}
+
+// at is a quantile, or the mean for a p below 0.
+func (q Quantiles) at(p float64) float64 { return q.all(p) }
+
+// Unbounded stands for what grows without end, in an interval's High.
+const Unbounded = 1e10
+
+// Figures are predicted for some settings.
+type Figures struct {
+	Settings    Settings  `json:"settings"`
+	Stable      bool      `json:"stable"`
+	Load        float64   `json:"load"`       // the largest ratio of a demand to what there is; from 1 on it is not stable
+	Bottleneck  string    `json:"bottleneck"` // what Load is of
+	Wait        Quantiles `json:"wait"`       // from add to get
+	Settle      Quantiles `json:"settle"`     // from an event to the end of the first successful reconcile that saw it
+	Work        Quantiles `json:"work"`       // from get to done
+	Depth       Interval  `json:"depth"`
+	Utilisation Interval  `json:"utilisation"`
+	CallRate    Interval  `json:"callRate"`
+	Cost        float64   `json:"cost"` // see Cost
+}
+
+// Cost puts settings on one scale: workers, of which each holds a connection and
+// memory, and what the client may ask of the API server. Ten calls a second
+// cost as much as a worker.
+func Cost(s Settings) float64 { return float64(s.Workers) + s.QPS/10 }
+
+// effort is how much is simulated for one prediction.
+type effort struct {
+	replicas int
+	events   int // arrivals in each
+}
+
+var (
+	rough = effort{4, 12_000}
+	fine  = effort{8, 40_000}
+)
+
+// simulate runs the model with other settings. Replicas with the same seed see
+// the same arrivals and service times whatever the settings are.
+func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64) ([]sim.Result, error) {
+	c, err := m.config(s, e)
+	if err != nil {
+		return nil, err
+	}
+	c.Seed = seed
+	var r sim.Replicas
+	if m.arrivals != nil {
+		r, err = sim.ReplicateFunc(ctx, c, 1, m.arrivals)
+	} else {
+		r, err = sim.Replicate(ctx, c, e.replicas)
+	}
+	return r.Results, err
+}
+
+func (m *Model) config(s Settings, e effort) (sim.Config, error) {
+	spec := *m.Spec
+	spec.Reconcile = s.apply(spec.Reconcile)
+	if s.QPS > 0 && m.Background > 0 {
+		// Others take their part of the tokens.
+		spec.Reconcile.QPS = max(s.QPS-m.Background, s.QPS/1000)
+	}
+	c := sim.Config{Spec: &spec, Priority: s.Priority, MaxEvents: 200_000_000}
+	if s.Split {
+		c.Queues = m.split(s.Workers)
+	}
+	if m.length > 0 {
+		c.Until, c.Warmup = m.length, 0
+		return c, nil
+	}
+	if m.ArrivalRate > 0 && m.arrivals == nil {
+		length := time.Duration(float64(e.events) / m.ArrivalRate * 1e9)
+		if cycle := cycleOf(spec.Resources[0].Events.Arrivals); cycle > 0 {
+			// Long enough for bursts to come often, as far as that can be paid for.
+			length = max(length, min(20*cycle, 5*length))
+		}
+		c.Until, c.Warmup, spec.Duration = length, length/10, length
+	}
+	return c, nil
+}
+
+// cycleOf is the mean time from one burst to the next.
+func cycleOf(a loadgen.Arrivals) time.Duration {
+	if a.Kind != "onoff" {
+		return 0
+	}
+	return time.Duration((a.On.Mean() + a.Off.Mean()) * 1e9)
+}
+
+// split shares the workers out by what the resources ask for.
+func (m *Model) split(workers int) []sim.Queue {
+	var queues []sim.Queue
+	for _, r := range m.Spec.Resources {
+		queues = append(queues, sim.Queue{Name: r.Name, Resources: []string{r.Name}, Workers: max(1, workers/len(m.Spec.Resources))})
+	}
+	return queues
+}
+
+// errUnstable ends a prediction that would tell of nothing but its own length.
+var errUnstable = errors.New("not stable")
+
+// demand is what the load takes of each resource, as a share of what there is.
+func (m *Model) demand(s Settings) (load float64, bottleneck string) {
+	if m.Offered == 0 {
+		return 0, ""
+	}
+	load, bottleneck = m.Offered/float64(s.Workers), "workers"
+	if s.QPS > 0 {
+		if share := (m.AddRate*m.Calls + m.Background) / s.QPS; share > load {
+			load, bottleneck = share, "client QPS"
+		}
+	}
+	if share := m.AddRate * m.Failure / s.BucketRate; share > load {
+		load, bottleneck = share, "retry bucket"
+	}
+	return load, bottleneck
+}
+
+// predict gives the figures of some settings. An unstable system has no
+// figures but its load.
+func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) (Figures, error) {
+	f := Figures{Settings: s, Cost: Cost(s)}
+	f.Load, f.Bottleneck = m.demand(s)
+	if f.Load >= 1 {
+		return f.unbounded(), nil
+	}
+	results, err := m.simulate(ctx, s, e, seed)
+	if err != nil {
+		return f, err
+	}
+	f.Stable = true
+	worst := slices.MaxFunc(results, func(a, b sim.Result) int {
+		if a.Demand.Load < b.Demand.Load {
+			return -1
+		}
+		return 1
+	})
+	if m.Offered == 0 {
+		f.Load, f.Bottleneck = worst.Demand.Load, worst.Demand.Bottleneck
+		if !worst.Demand.Stable() && worst.Drain > worst.Load {
+			f.Stable = false
+		}
+	}
+	f.take(results)
+	return f, nil
+}
+
+// unbounded fills in what an unstable system comes to.
+func (f Figures) unbounded() Figures {
+	q := Quantiles{all: func(float64) float64 { return Unbounded }}
+	f.Wait, f.Settle, f.Work = q, q, q
+	f.Depth.Mean, f.Utilisation.Mean = Unbounded, 1
+	return f
+}
+
+func (f *Figures) take(results []sim.Result) {
+	all := sim.Replicas{Results: results}
+	figure := func(of func(sim.Result) float64) Interval { return Interval(all.Interval(of)) }
+	quantiles := func(of func(sim.Result) sim.Distribution) Quantiles {
+		at := func(p float64) func(sim.Result) float64 {
+			return func(r sim.Result) float64 { return of(r).Quantile(p).Seconds() }
+		}
+		return Quantiles{
+			Mean: figure(func(r sim.Result) float64 { return of(r).Mean().Seconds() }),
+			P50:  figure(at(0.5)), P90: figure(at(0.9)), P99: figure(at(0.99)), P999: figure(at(0.999)),
+			all: func(p float64) float64 {
+				if p < 0 {
+					return figure(func(r sim.Result) float64 { return of(r).Mean().Seconds() }).Mean
+				}
+				return figure(at(p)).Mean
+			},
+		}
+	}
+	f.Wait = quantiles(func(r sim.Result) sim.Distribution { return r.QueueWait })
+	f.Settle = quantiles(func(r sim.Result) sim.Distribution { return r.Settle })
+	f.Work = quantiles(func(r sim.Result) sim.Distribution { return r.Work })
+	f.Depth = figure(func(r sim.Result) float64 { return r.Depth })
+	f.Utilisation = figure(func(r sim.Result) float64 { return r.Utilisation })
+	f.CallRate = figure(func(r sim.Result) float64 { return r.CallRate })
+}
+
+// doubted widens the intervals of a prediction by what the data leave open of
+// the rate and the service time: it simulates models that differ from m as much
+// as another measurement of the same length would.
+func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
+	const models = 10
+	if !f.Stable || m.Observations == 0 {
+		return f, nil
+	}
+	r := rand.New(rand.NewPCG(seed, 0xd0b7))
+	var other []Figures
+	for range models {
+		p := *m
+		spec := *m.Spec
+		spec.Resources = slices.Clone(spec.Resources)
+		p.Spec = &spec
+		root := math.Sqrt(m.Observations)
+		rate := max(0.5, 1+randvar.Normal(r)*math.Sqrt(max(0.05, m.Dispersion))/root)
+		service := max(0.5, 1+randvar.Normal(r)*m.ServiceCV/root)
+		spec.Resources[0].Events.Arrivals.Rate *= rate
+		p.setService(m.shape, service)
+		p.ArrivalRate *= rate
+		p.AddRate *= rate
+		p.Offered *= rate * service
+		g, err := p.predict(ctx, f.Settings, effort{1, 2 * rough.events}, seed)
+		if err != nil {
+			return f, err
+		}
+		other = append(other, g)
+	}
+	widen := func(x *Interval, of func(Figures) float64) {
+		for _, g := range other {
+			if !g.Stable {
+				x.High = Unbounded
+				continue
+			}
+			x.Low, x.High = min(x.Low, of(g)), max(x.High, of(g))
+		}
+		x.Low = max(0, x.Low)
+	}
+	for _, q := range []struct {
+		to *Quantiles
+		of func(Figures) Quantiles
+	}{
+		{&f.Wait, func(g Figures) Quantiles { return g.Wait }},
+		{&f.Settle, func(g Figures) Quantiles { return g.Settle }},
+		{&f.Work, func(g Figures) Quantiles { return g.Work }},
+	} {
+		widen(&q.to.Mean, func(g Figures) float64 { return q.of(g).Mean.Mean })
+		widen(&q.to.P50, func(g Figures) float64 { return q.of(g).P50.Mean })
+		widen(&q.to.P90, func(g Figures) float64 { return q.of(g).P90.Mean })
+		widen(&q.to.P99, func(g Figures) float64 { return q.of(g).P99.Mean })
+		widen(&q.to.P999, func(g Figures) float64 { return q.of(g).P999.Mean })
+	}
+	widen(&f.Depth, func(g Figures) float64 { return g.Depth.Mean })
+	widen(&f.Utilisation, func(g Figures) float64 { return g.Utilisation.Mean })
+	f.Utilisation.High = min(1, f.Utilisation.High)
+	widen(&f.CallRate, func(g Figures) float64 { return g.CallRate.Mean })
+	return f, nil
+}

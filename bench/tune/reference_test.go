@@ -1,0 +1,267 @@
+package tune
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/stretchr/testify/require"
+)
+
+// A system is a controller whose truth is known. It is simulated here by a few
+// plain lines that share nothing with package sim.
+type system struct {
+	name    string
+	rate    float64                     // arrivals a second
+	burst   func(*rand.Rand) [2]float64 // lengths of the next burst and pause, in seconds, or their means; nil: at random
+	service func(*rand.Rand) float64
+	mean    float64 // of service
+	workers int
+	calls   int
+	latency float64 // of a call, exponential
+	qps     float64
+	tokens  int
+	failure float64
+	keys    int // 0: every arrival has a key of its own
+}
+
+// observed is what a system's metrics hold.
+type observed struct {
+	adds, retries, failures      float64
+	wait, work, limiter, request []float64
+	span                         float64
+}
+
+type happening struct {
+	at   float64
+	kind int // 0 arrival, 1 step of a worker, 2 retry
+	key  int
+	got  float64 // when the worker took the key
+	left int     // calls
+}
+
+type agenda []happening
+
+func (a agenda) Len() int           { return len(a) }
+func (a agenda) Less(i, j int) bool { return a[i].at < a[j].at }
+func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)        { *a = append(*a, x.(happening)) }
+func (a *agenda) Pop() any {
+	x := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return x
+}
+
+// run simulates for span seconds after a warm-up.
+func (s system) run(seed uint64, span float64) observed {
+	r := rand.New(rand.NewPCG(seed, 7))
+	warm := min(span/5, 600)
+	end := warm + span
+	x := observed{span: span}
+	var todo agenda
+	var queue []int
+	added, dirty, processing, failures := map[int]float64{}, map[int]bool{}, map[int]bool{}, map[int]int{}
+	idle, fresh := s.workers, 0
+	bucket, filled := float64(s.tokens), 0.0
+	retryBucket, retryFilled := 100.0, 0.0
+	on, phase := true, 0.0
+	next := func(now float64) float64 {
+		if s.burst == nil {
+			return now + r.ExpFloat64()/s.rate
+		}
+		for {
+			if on {
+				if phase == 0 {
+					phase = now + s.burst(r)[0]
+				}
+				pair := s.burst(nil)
+				if at := now + r.ExpFloat64()/(s.rate*(pair[0]+pair[1])/pair[0]); at < phase {
+					return at
+				}
+				now, on = phase, false
+			}
+			now += s.burst(r)[1]
+			on, phase = true, 0
+		}
+	}
+	add := func(key int, now float64) {
+		if dirty[key] {
+			return
+		}
+		if now > warm {
+			x.adds++
+		}
+		dirty[key], added[key] = true, now
+		if !processing[key] {
+			queue = append(queue, key)
+		}
+	}
+	heap.Push(&todo, happening{at: next(0)})
+	for len(todo) > 0 {
+		h := heap.Pop(&todo).(happening)
+		now := h.at
+		if now > end {
+			break
+		}
+		switch h.kind {
+		case 0:
+			key := -fresh
+			fresh++
+			if s.keys > 0 {
+				key = r.IntN(s.keys)
+			}
+			add(key, now)
+			heap.Push(&todo, happening{at: next(now)})
+		case 2:
+			add(h.key, now)
+		case 1:
+			if h.left > 0 {
+				wait := 0.0
+				if s.qps > 0 {
+					bucket = min(float64(s.tokens), bucket+(now-filled)*s.qps) - 1
+					filled = now
+					if bucket < 0 {
+						wait = -bucket / s.qps
+					}
+				}
+				latency := r.ExpFloat64() * s.latency
+				if now > warm {
+					x.limiter = append(x.limiter, wait)
+					x.request = append(x.request, wait+latency)
+				}
+				heap.Push(&todo, happening{at: now + wait + latency, kind: 1, key: h.key, got: h.got, left: h.left - 1})
+				continue
+			}
+			if now > warm {
+				x.work = append(x.work, now-h.got)
+			}
+			idle++
+			if s.failure > 0 && r.Float64() < s.failure {
+				if now > warm {
+					x.retries++
+					x.failures++
+				}
+				delay := 0.005 * math.Pow(2, float64(failures[h.key]))
+				failures[h.key]++
+				retryBucket = min(100, retryBucket+(now-retryFilled)*10) - 1
+				retryFilled = now
+				heap.Push(&todo, happening{at: now + max(min(delay, 1000), -retryBucket/10), kind: 2, key: h.key})
+			} else {
+				delete(failures, h.key)
+			}
+			delete(processing, h.key)
+			if dirty[h.key] {
+				queue = append(queue, h.key)
+			}
+		}
+		for idle > 0 && len(queue) > 0 {
+			key := queue[0]
+			queue = queue[1:]
+			idle--
+			if now > warm {
+				x.wait = append(x.wait, now-added[key])
+			}
+			delete(dirty, key)
+			processing[key] = true
+			heap.Push(&todo, happening{at: now + s.service(r), kind: 1, key: key, got: now, left: s.calls})
+		}
+	}
+	return x
+}
+
+var workBounds = []float64{1e-8, 1e-7, 1e-6, 9.999999999999999e-06, 9.999999999999999e-05, 0.001, 0.01, 0.1, 1, 10}
+var restBounds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
+
+func histogram(w *strings.Builder, family, labels string, bounds, values []float64) {
+	counts := make([]int, len(bounds)+1)
+	sum := 0.0
+	for _, v := range values {
+		at, _ := slices.BinarySearch(bounds, v)
+		counts[at]++
+		sum += v
+	}
+	n := 0
+	for i, b := range bounds {
+		n += counts[i]
+		fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %d\n", family, labels, b, n)
+	}
+	fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %d\n%s_sum{%s} %v\n%s_count{%s} %d\n", family, labels, len(values), family, labels, sum, family, labels, len(values))
+}
+
+// text writes a scrape of one or several systems of a process.
+func text(names []string, seen []observed) string {
+	var w strings.Builder
+	for i, x := range seen {
+		label := fmt.Sprintf("name=%q", names[i])
+		fmt.Fprintf(&w, "workqueue_adds_total{%s} %v\nworkqueue_retries_total{%s} %v\n", label, x.adds, label, x.retries)
+	}
+	w.WriteString("# TYPE workqueue_queue_duration_seconds histogram\n")
+	for i, x := range seen {
+		histogram(&w, "workqueue_queue_duration_seconds", fmt.Sprintf("name=%q", names[i]), workBounds, x.wait)
+	}
+	w.WriteString("# TYPE workqueue_work_duration_seconds histogram\n")
+	for i, x := range seen {
+		histogram(&w, "workqueue_work_duration_seconds", fmt.Sprintf("name=%q", names[i]), workBounds, x.work)
+	}
+	var limiter, request []float64
+	for _, x := range seen {
+		limiter, request = append(limiter, x.limiter...), append(request, x.request...)
+	}
+	if len(request) > 0 {
+		histogram(&w, "rest_client_rate_limiter_duration_seconds", `host="api",verb="PUT"`, restBounds, limiter)
+		histogram(&w, "rest_client_request_duration_seconds", `host="api",verb="PUT"`, restBounds, request)
+	}
+	return w.String()
+}
+
+func (x observed) delta(t *testing.T) *scrape.Delta {
+	t.Helper()
+	s, err := scrape.Parse("metrics", strings.NewReader(text([]string{"q"}, []observed{x})))
+	require.NoError(t, err)
+	d, err := scrape.Since(s, time.Duration(x.span*1e9))
+	require.NoError(t, err)
+	return d
+}
+
+func quantile(values []float64, p float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[int(p*float64(len(sorted)-1))]
+}
+
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+func exponentially(mean float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return mean * r.ExpFloat64() }
+}
+
+func lognormally(mean, cv float64) func(*rand.Rand) float64 {
+	sigma := math.Sqrt(math.Log1p(cv * cv))
+	return func(r *rand.Rand) float64 { return mean * math.Exp(sigma*r.NormFloat64()-sigma*sigma/2) }
+}
+
+func always(mean float64) func(*rand.Rand) float64 {
+	return func(*rand.Rand) float64 { return mean }
+}
+
+// bursting are exponential bursts and pauses of these means.
+func bursting(on, off float64) func(*rand.Rand) [2]float64 {
+	return func(r *rand.Rand) [2]float64 {
+		if r == nil {
+			return [2]float64{on, off}
+		}
+		return [2]float64{on * r.ExpFloat64(), off * r.ExpFloat64()}
+	}
+}

@@ -1,0 +1,135 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+)
+
+// Settings are what can be set in production.
+type Settings struct {
+	Workers     int           `json:"workers" yaml:"workers"` // concurrent syncs, MaxConcurrentReconciles
+	QPS         float64       `json:"qps" yaml:"qps"`         // the client's limit, calls a second; 0: none
+	Burst       int           `json:"burst" yaml:"burst"`     // calls
+	BaseDelay   time.Duration `json:"baseDelayNanoseconds" yaml:"baseDelay"`
+	MaxDelay    time.Duration `json:"maxDelayNanoseconds" yaml:"maxDelay"`
+	BucketRate  float64       `json:"bucketRate" yaml:"bucketRate"`    // retries a second
+	BucketBurst int           `json:"bucketBurst" yaml:"bucketBurst"`  // retries
+	Resync      time.Duration `json:"resyncNanoseconds" yaml:"resync"` // 0: none
+	Batch       int           `json:"batch" yaml:"batch"`              // deltas that an informer takes at a time
+	Priority    bool          `json:"priority" yaml:"priority"`        // lists and resyncs stand behind changes
+	Split       bool          `json:"split" yaml:"split"`              // a queue for each resource, the workers shared out
+	Queue       string        `json:"queue" yaml:"queue"`              // variant
+}
+
+// Current are the settings that the load was measured under.
+type Current struct {
+	Settings `yaml:",inline"`
+	// Told says where each is known from, by its name in JSON and YAML: "given",
+	// "metrics", or whose default it is.
+	Told map[string]string `json:"told" yaml:"-"`
+}
+
+// fields are the settings in the order of tables: their name in YAML, as people
+// call them, and as text.
+var fields = []struct {
+	name, title string
+	text        func(Settings) string
+}{
+	{"workers", "concurrent workers", func(s Settings) string { return strconv.Itoa(s.Workers) }},
+	{"qps", "client QPS", func(s Settings) string {
+		if s.QPS == 0 {
+			return "no limit"
+		}
+		return number(s.QPS)
+	}},
+	{"burst", "client burst", func(s Settings) string {
+		if s.QPS == 0 {
+			return "no limit"
+		}
+		return strconv.Itoa(s.Burst)
+	}},
+	{"baseDelay", "base back-off", func(s Settings) string { return s.BaseDelay.String() }},
+	{"maxDelay", "maximum back-off", func(s Settings) string { return s.MaxDelay.String() }},
+	{"bucketRate", "retry bucket rate", func(s Settings) string { return number(s.BucketRate) + "/s" }},
+	{"bucketBurst", "retry bucket burst", func(s Settings) string { return strconv.Itoa(s.BucketBurst) }},
+	{"resync", "resync period", func(s Settings) string {
+		if s.Resync == 0 {
+			return "none"
+		}
+		return s.Resync.String()
+	}},
+	{"batch", "informer batch", func(s Settings) string { return strconv.Itoa(s.Batch) }},
+	{"queue", "queue variant", func(s Settings) string { return s.Queue }},
+	{"priority", "priority queue", func(s Settings) string { return onOff(s.Priority) }},
+	{"split", "a queue for each resource", func(s Settings) string { return onOff(s.Split) }},
+}
+
+// FieldNames lists the settings by their names in a settings file.
+func FieldNames() []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+// number prints up to three digits.
+func number(x float64) string {
+	if x >= 100 {
+		return strconv.FormatFloat(math.Round(x), 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// Check reports the first setting that makes no sense.
+func (s Settings) Check() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+		least float64
+	}{
+		{"workers", float64(s.Workers), 1}, {"qps", s.QPS, 0}, {"burst", float64(s.Burst), 0},
+		{"baseDelay", s.BaseDelay.Seconds(), 1e-9}, {"maxDelay", s.MaxDelay.Seconds(), 1e-9},
+		{"bucketRate", s.BucketRate, 1e-9}, {"bucketBurst", float64(s.BucketBurst), 1},
+		{"resync", s.Resync.Seconds(), 0}, {"batch", float64(s.Batch), 1},
+	} {
+		if !(f.value >= f.least) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s: found %v, expected at least %v", f.name, f.value, f.least)
+		}
+	}
+	if s.QPS > 0 && s.Burst < 1 {
+		return fmt.Errorf("burst: found %d, expected at least 1 beside a QPS of %v", s.Burst, s.QPS)
+	}
+	if s.MaxDelay < s.BaseDelay {
+		return fmt.Errorf("maxDelay: found %v, expected at least the base delay, %v", s.MaxDelay, s.BaseDelay)
+	}
+	return nil
+}
+
+// apply gives a copy of the controller these settings.
+func (s Settings) apply(r loadgen.Reconcile) loadgen.Reconcile {
+	r.Workers, r.QPS, r.Burst = s.Workers, s.QPS, s.Burst
+	r.Limiter = loadgen.Limiter{BaseDelay: s.BaseDelay, MaxDelay: s.MaxDelay, Rate: s.BucketRate, Burst: s.BucketBurst}
+	r.Resync, r.Batch = s.Resync, s.Batch
+	return r
+}
+
+// settingsOf are a spec's.
+func settingsOf(r loadgen.Reconcile) Settings {
+	return Settings{
+		Workers: r.Workers, QPS: r.QPS, Burst: r.Burst,
+		BaseDelay: r.Limiter.BaseDelay, MaxDelay: r.Limiter.MaxDelay, BucketRate: r.Limiter.Rate, BucketBurst: r.Limiter.Burst,
+		Resync: r.Resync, Batch: r.Batch, Queue: "client-go",
+	}
+}

@@ -1,0 +1,299 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/sim"
+	"k8s.io/utils/clock"
+)
+
+// Options say what is known beside the data, and what is wanted.
+type Options struct {
+	Queue       string        // tune this one only
+	Current     Current       // settings that are known; the others are the metrics' or defaults
+	Objectives  []Objective   // none: as fast as it gets, as cheaply as that can be had
+	Keys        int           // objects of the queue; 0: not known
+	Calls       float64       // API calls a reconcile; 0: as the client's counters tell
+	CallLatency time.Duration // of one, once sent; 0: likewise
+	Client      string        // "shared": all queues of the process share one limit, "own": each has its own; "": own in kube-controller-manager, else shared
+	Seed        uint64
+	Budget      time.Duration // for all queues; 0: none
+	Clock       clock.PassiveClock
+	Progress    func(Progress)
+}
+
+// timer divides the budget among the queues and tells the progress.
+type timer struct {
+	o       Options
+	started time.Time
+}
+
+func newTimer(o *Options) timer {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	return timer{*o, o.Clock.Now()}
+}
+
+func (t timer) left() time.Duration { return t.o.Budget - t.o.Clock.Since(t.started) }
+
+func (t timer) tell(queue string) func(string) {
+	return func(doing string) {
+		t.o.Progress(Progress{Elapsed: t.o.Clock.Since(t.started), Left: max(0, t.left()), Doing: queue + ": " + doing})
+	}
+}
+
+// part is the context of one of several pieces of work still to do.
+func (t timer) part(ctx context.Context, pieces int) (context.Context, context.CancelFunc) {
+	if t.o.Budget == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, max(time.Millisecond, t.left()/time.Duration(pieces)))
+}
+
+// Metrics advises on every queue that worked in the interval, the busiest
+// first. When the context ends it keeps what was found; it fails on wrong
+// options only.
+func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
+	t := newTimer(&o)
+	kind := flavourOf(d)
+	r := &Result{Schema: SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
+	names := d.Names()
+	if o.Queue != "" {
+		if _, ok := d.Queues[o.Queue]; !ok {
+			return nil, fmt.Errorf("queue: unknown queue %q, expected one of %s", o.Queue, strings.Join(names, ", "))
+		}
+		names = []string{o.Queue}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(d.Queues[b].Work.Sum, d.Queues[a].Work.Sum) })
+	own := o.Client == "own" || o.Client == "" && kind == controllerManager
+	var fits []*fit
+	for _, name := range names {
+		q := d.Queues[name]
+		if q.Adds == 0 && q.Work.Count() == 0 && !q.Reset && len(names) > 1 {
+			r.Idle = append(r.Idle, name)
+			continue
+		}
+		current := kind.current(o.Current, q)
+		if err := current.Check(); err != nil {
+			return nil, err
+		}
+		a := Advice{Queue: name, Current: current, Recommended: current.Settings}
+		var f *fit
+		if a.Refused, a.Record = refuse(d, q); a.Refused == "" {
+			f = newFit(d, q, current, o, own)
+			a.Current, a.Model = f.current, f.Model
+		}
+		fits = append(fits, f)
+		r.Queues = append(r.Queues, a)
+	}
+	if own && len(fits) > 1 {
+		r.Notes = append(r.Notes, "each queue's client is taken to have a limit of its own, as in kube-controller-manager; --client shared says otherwise")
+	}
+	todo := 0
+	for _, f := range fits {
+		if f != nil && !f.content(o) {
+			todo++
+		}
+	}
+	for i, f := range fits {
+		if f == nil {
+			continue
+		}
+		a := &r.Queues[i]
+		if f.content(o) {
+			a.keep(f, kind)
+			continue
+		}
+		part, cancel := t.part(ctx, todo)
+		r.stopped(ctx, f.advise(part, a, o, kind, t.tell(a.Queue)))
+		cancel()
+		todo--
+	}
+	if kind == controllerManager {
+		r.Paste = managerPaste(r.Queues)
+	}
+	return r, nil
+}
+
+// content tells that nothing can be gained: the workers hardly work, no key
+// waits longer than a goroutine takes to wake up, and no objective forbids the
+// current settings.
+func (f *fit) content(o Options) bool {
+	_, wait := f.wait.Quantile(0.99)
+	for _, x := range o.Objectives {
+		switch x.Figure {
+		case "wait":
+			if x.Bound < floor {
+				return false
+			}
+		case "workers":
+			if float64(f.current.Workers) > x.Bound {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return f.Utilisation < 0.02 && wait <= floor && f.Throttle*f.Calls < 0.1*f.Work
+}
+
+// keep is the advice to change nothing.
+func (a *Advice) keep(f *fit, kind flavour) {
+	a.Summary = fmt.Sprintf("Keep %s: they are busy %.2g %% of the time and 99 %% of the keys wait less than %s, so there is nothing to gain.", brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
+	a.Bottleneck = "Nothing binds."
+	a.Unidentified, a.Doubts = f.unidentified, f.doubts
+	a.changes()
+	a.Paste = paste(*a, kind)
+}
+
+// stopped notes why advice ended early.
+func (r *Result) stopped(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		r.Stopped = "interrupted"
+	case interrupted(err):
+		r.Stopped = "budget"
+	default:
+		r.Notes = append(r.Notes, err.Error())
+	}
+}
+
+// advise fits, searches and explains. What it found before an error stays.
+func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
+	x, err := f.fitBursts(ctx, o.Seed, progress)
+	a.Current = f.current
+	a.Model = f.Model
+	if err == nil {
+		a.Reproduction = f.reproduction(x)
+	}
+	a.Unidentified, a.Doubts = f.unidentified, f.doubts
+	if err == nil {
+		err = search1(ctx, a, o, kind, progress)
+	}
+	a.explain(kind)
+	return err
+}
+
+// search1 recommends for a model.
+func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
+	s := newSearch(a.Model, a.Current.Settings, o, progress)
+	a.Recommended = a.Current.Settings
+	now, err := s.m.predict(ctx, a.Current.Settings, fine, o.Seed+1)
+	if err != nil {
+		return err
+	}
+	a.Now = &now
+	best, err := s.best(ctx)
+	a.Recommended, a.Impossible, a.Pareto = best, s.impossible, s.pareto()
+	if err != nil {
+		return err
+	}
+	then, err := s.m.predict(ctx, best, fine, o.Seed+1)
+	if err != nil {
+		return err
+	}
+	a.Then = &then
+	if then.Stable {
+		s.tried[best] = then
+		a.Pareto = s.pareto()
+	}
+	if a.Curves, err = s.curves(ctx, best); err != nil {
+		return err
+	}
+	if now, err = s.m.doubted(ctx, now, o.Seed); err == nil {
+		a.Now = &now
+		if then, err = s.m.doubted(ctx, then, o.Seed); err == nil {
+			a.Then = &then
+		}
+	}
+	return err
+}
+
+// Workload advises on a spec: its load, and the controller that it describes.
+func Workload(ctx context.Context, spec *loadgen.Spec, o Options) (*Result, error) {
+	return synthetic(ctx, spec, nil, o)
+}
+
+// Recording advises on recorded arrivals, which take the place of the spec's
+// events; each call of arrivals gives them from the begin. The spec's reconcile
+// says what the controller does.
+func Recording(ctx context.Context, arrivals func(seed uint64) sim.Arrivals, spec *loadgen.Spec, o Options) (*Result, error) {
+	return synthetic(ctx, spec, arrivals, o)
+}
+
+func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) sim.Arrivals, o Options) (*Result, error) {
+	t := newTimer(&o)
+	complete := spec
+	var err error
+	if arrivals == nil {
+		if complete, err = spec.Complete(); err != nil {
+			return nil, err
+		}
+	}
+	if complete.Reconcile.Service.IsZero() && complete.Reconcile.Calls.IsZero() {
+		return nil, errors.New("reconcile.service: missing, expected how long a reconcile takes: nothing else in a workload or recording tells it")
+	}
+	current := Current{Settings: o.Current.Settings, Told: o.Current.Told}
+	if current.Told == nil {
+		current.Told = map[string]string{}
+	}
+	current.fill(settingsOf(complete.Reconcile), "workload")
+	if err := current.Check(); err != nil {
+		return nil, err
+	}
+	m := &Model{Spec: complete, arrivals: arrivals, several: len(complete.Resources) > 1, priority: current.Priority}
+	r := &Result{Schema: SchemaVersion, Flavour: string(clientGo), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
+	a := Advice{Queue: complete.Name, Current: current, Recommended: current.Settings, Model: m}
+	part, cancel := t.part(ctx, 1)
+	defer cancel()
+	err = m.measure(part, current.Settings, o.Seed)
+	if err == nil {
+		err = search1(part, &a, o, clientGo, t.tell(a.Queue))
+	}
+	if err != nil && !interrupted(err) {
+		return nil, err
+	}
+	r.stopped(ctx, err)
+	a.explain(clientGo)
+	r.Queues = []Advice{a}
+	return r, nil
+}
+
+// measure takes a spec's rates from a simulation of it.
+func (m *Model) measure(ctx context.Context, s Settings, seed uint64) error {
+	results, err := m.simulate(ctx, s, effort{replicas: 1}, seed)
+	if err != nil {
+		return err
+	}
+	x := results[0]
+	span := x.Load.Seconds()
+	if !(span > 0) || x.Reconciles == 0 {
+		return fmt.Errorf("%s: its events take no time or cause no reconcile, so there is nothing to tune; expected a rate", m.Spec.Name)
+	}
+	m.Interval, m.Told = span, "simulation"
+	m.RawRate, m.AddRate = float64(x.Arrivals)/span, float64(x.Adds)/span
+	m.Coalesced = float64(x.Coalesced) / float64(max(1, x.Arrivals+x.Listed+x.Retries))
+	m.Work, m.Utilisation, m.CallRate, m.Depth = x.Work.Mean().Seconds(), x.Utilisation, x.CallRate, x.Depth
+	m.Throttle, m.Failure = x.Throttle.Mean().Seconds(), m.Spec.Reconcile.Failure
+	m.Service, m.CallLatency = m.Spec.Reconcile.Service.Mean(), m.Spec.Reconcile.CallLatency.Mean()
+	m.Calls = m.Spec.Reconcile.Calls.Mean()
+	m.Busy = m.Service + m.Calls*m.CallLatency
+	m.Bursts = "as the workload says"
+	return nil
+}

@@ -1,0 +1,241 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/reports"
+	"github.com/spf13/cobra"
+)
+
+// A tuneCommandLine is what tune's flags say.
+type tuneCommandLine struct {
+	metrics    []string
+	interval   time.Duration
+	duration   time.Duration
+	sinceStart bool
+	workload   string
+	trace      string
+	objectives []string
+	settings   tuneSettings
+	options    tune.Options
+	dir        string
+	out        output
+
+	elections bool
+	election  electionTuning
+}
+
+func (s Suite) tuneCommand() *cobra.Command {
+	var l tuneCommandLine
+	cmd := &cobra.Command{
+		Use:   "tune {--metrics BEGIN END | --workload WORKLOAD | --trace RECORDING | --election}",
+		Short: "Recommend a controller's settings from what it measured",
+		Long: `Tune fits a model of a controller to what it tells about itself, shows how well
+the model repeats the measurement, and searches for the cheapest settings that
+meet the objectives: workers, client QPS and burst, back-off, retry bucket and,
+where the load tells of them, resync, batch, priorities and a split of the queue.
+
+The load is one of
+  --metrics BEGIN END    two scrapes of /metrics, files (gzipped or not) or URLs, and --interval between them
+  --metrics END          one scrape, with --duration or --since-start; of a URL, two are taken --interval apart
+  --workload WORKLOAD    a preset or file (see benchrun workload)
+  --trace RECORDING      recorded watch events, with --service
+
+An objective is a bound: 'p99 queue wait < 1s', 'p99 settle < 5s', 'mean work < 1s',
+'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is from the add
+to the get, work from the get to done, settle from an event to the end of the
+first successful reconcile that saw it. Without one on durations, they become
+as short as they get within 5 %, as cheaply as that can be had; ten calls a
+second cost as much as a worker.
+
+What the metrics don't carry is said or taken from flags; what is a default is
+named so. Where the data can't carry advice tune says what to record instead.
+With --election it recommends the three settings of leader election instead.
+
+Exit codes: 0 advice, also where it is to change nothing; 2 no advice, or an
+objective that nothing can meet (the report says what comes nearest).`,
+		Example: `  # Two scrapes of kube-controller-manager, five minutes apart
+  kubectl get --raw /metrics > begin.txt; sleep 300; kubectl get --raw /metrics > end.txt
+  benchrun tune --metrics begin.txt end.txt --interval 5m
+
+  # A controller of your own, scraped now and in ten minutes
+  benchrun tune --metrics http://localhost:8080/metrics --interval 10m --workers 5 --qps 20 --burst 30
+
+  # Within limits
+  benchrun tune --metrics begin.txt end.txt --interval 5m --queue replicaset \
+    --objective 'p99 queue wait < 1s' --objective 'api qps <= 50' --objective 'max workers 32'
+
+  # Before it runs, for a workload or for recorded events
+  benchrun tune --workload rolling-update --service 'lognormal(20ms, 300ms)' --calls 2 --call-latency 10ms
+  benchrun tune --trace pods.json --service 'exp(30ms)'
+
+  # Leader election for a failover within 10 s and 5 calls a second
+  benchrun tune --election --failover 10s --api-budget 5`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if l.elections {
+				if len(args) > 0 {
+					return noArgs(cmd, args)
+				}
+				return l.election.run(cmd, l.options.Seed, l.out)
+			}
+			return l.run(cmd, args)
+		},
+	}
+	l.addTo(cmd)
+	return cmd
+}
+
+func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&l.metrics, "metrics", nil, "scrapes of /metrics, files or URLs: begin and end, or one")
+	f.DurationVar(&l.interval, "interval", 0, "time between the two scrapes; of URLs, how long to wait (default of URLs 1m)")
+	f.DurationVar(&l.duration, "duration", 0, "what one scrape covers, since the process started")
+	f.BoolVar(&l.sinceStart, "since-start", false, "one scrape covers the time since process_start_time_seconds")
+	f.StringVar(&l.workload, "workload", "", "preset or file (see benchrun list workloads)")
+	f.StringVar(&l.trace, "trace", "", "recording of watch events")
+	f.StringVar(&l.options.Queue, "queue", "", "tune this queue only (default each that is busy enough)")
+	f.StringArrayVar(&l.objectives, "objective", nil, "a bound to keep, as in 'p99 queue wait < 1s'; may be repeated")
+	l.settings.addTo(cmd)
+	f.IntVar(&l.options.Keys, "keys", 0, "objects that the controller looks after, which tells how many adds found their key waiting")
+	f.StringVar(&l.options.Client, "client", "", "whether queues share one client's limit: shared, own (default own in kube-controller-manager, else shared)")
+	f.Uint64Var(&l.options.Seed, "seed", 0, "seed of the simulations (default random, printed)")
+	f.DurationVar(&l.options.Budget, "budget", time.Minute, "time for the search, 0 for no limit")
+	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
+	f.BoolVar(&l.elections, "election", false, "recommend the settings of leader election")
+	l.out.addTo(cmd)
+	l.election.addTo(cmd)
+	// The flags are known to exist.
+	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions([]string{"shared", "own"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
+	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions([]string{"p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("queue", l.completeQueues)
+}
+
+// check finds out which of the inputs is given.
+func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
+	if len(l.metrics) > 0 {
+		l.metrics = append(l.metrics, args...)
+	} else if len(args) > 0 {
+		return fmt.Errorf("%s: found %q without --metrics", cmd.CommandPath(), args[0])
+	}
+	given := 0
+	for _, is := range []bool{len(l.metrics) > 0, l.workload != "", l.trace != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return fmt.Errorf("%s: found no load, expected --metrics, --workload or --trace, or --election", cmd.CommandPath())
+	case given > 1:
+		return fmt.Errorf("%s: found several loads, expected one of --metrics, --workload and --trace", cmd.CommandPath())
+	case len(l.metrics) > 2:
+		return fmt.Errorf("--metrics: found %d scrapes, expected begin and end", len(l.metrics))
+	case len(l.metrics) == 0 && (l.interval != 0 || l.duration != 0 || l.sinceStart || l.options.Queue != ""):
+		return errors.New("--interval, --duration, --since-start and --queue are of scrapes: expected --metrics beside them")
+	case len(l.metrics) == 2 && (l.duration != 0 || l.sinceStart):
+		return errors.New("--duration and --since-start are of one scrape, found two; expected --interval")
+	case l.duration != 0 && l.sinceStart:
+		return errors.New("--duration: found it beside --since-start, expected one of them")
+	case l.options.Keys < 0:
+		return fmt.Errorf("--keys: found %d, expected objects", l.options.Keys)
+	case l.options.Client != "" && l.options.Client != "shared" && l.options.Client != "own":
+		return fmt.Errorf("--client: found %q, expected shared or own", l.options.Client)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"interval", l.interval}, {"duration", l.duration}, {"budget", l.options.Budget}} {
+		if d.value < 0 || d.value == 0 && d.name != "budget" && cmd.Flags().Changed(d.name) {
+			return fmt.Errorf("--%s: found %v, expected more than 0", d.name, d.value)
+		}
+	}
+	for _, text := range l.objectives {
+		o, err := tune.ParseObjective(text)
+		if err != nil {
+			return fmt.Errorf("--objective: %w", err)
+		}
+		l.options.Objectives = append(l.options.Objectives, o)
+	}
+	return nil
+}
+
+func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
+	if err := l.check(cmd, args); err != nil {
+		return err
+	}
+	var err error
+	if l.options.Current, err = l.settings.current(cmd); err != nil {
+		return err
+	}
+	l.options.Seed = cmp.Or(l.options.Seed, uint64(time.Now().UnixNano()))
+	progress := newProgressLine(cmd.ErrOrStderr())
+	l.options.Progress = func(p tune.Progress) {
+		progress.show(lab.Progress{Elapsed: p.Elapsed, Left: p.Left, Doing: p.Doing})
+	}
+	// The calls are read from flags of the same names that a workload's are.
+	l.options.Calls, l.options.CallLatency = l.settings.calls.Mean(), time.Duration(l.settings.callLatency.Mean()*1e9)
+	result, err := l.advise(cmd, progress)
+	progress.done()
+	if err != nil {
+		return err
+	}
+	return l.publish(cmd, result)
+}
+
+func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
+	if l.dir == "" {
+		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-tune")
+	}
+	if entries, err := os.ReadDir(l.dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("--out: %s is not empty, expected a new or empty directory", l.dir)
+	}
+	if err := os.MkdirAll(l.dir, 0o777); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if err := reports.WriteTune(l.dir, *r); err != nil {
+		return err
+	}
+	if err := printAdvice(cmd.OutOrStdout(), *r, l.out, filepath.Join(l.dir, "report.html")); err != nil {
+		return err
+	}
+	return adviceError(*r)
+}
+
+// adviceError is an error if there is no advice, or none that keeps the objectives.
+func adviceError(r tune.Result) error {
+	var refused, impossible []string
+	advised := 0
+	for _, a := range r.Queues {
+		switch {
+		case a.Refused != "":
+			refused = append(refused, fmt.Sprintf("%s: %s; record instead: %s", a.Queue, a.Refused, a.Record))
+		default:
+			advised++
+			for _, x := range a.Impossible {
+				impossible = append(impossible, a.Queue+": "+x)
+			}
+		}
+	}
+	switch {
+	case len(impossible) > 0:
+		return errors.New("out of reach: " + strings.Join(impossible, "; "))
+	case advised == 0 && len(refused) == 0:
+		return errors.New("no queue added anything in the interval; record instead: an interval in which the controller works")
+	case advised == 0:
+		more := ""
+		if len(refused) > 3 {
+			refused, more = refused[:3], fmt.Sprintf("; and %d more queues", len(refused)-3)
+		}
+		return errors.New("no advice: " + strings.Join(refused, "; ") + more)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/informerbench/informerbench/bench/tune"
+)
+
+// printAdvice prints the settings of each queue, and on a terminal what else is
+// worth knowing.
+func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
+	if out != "table" {
+		return out.print(w, adviceTable(r))
+	}
+	fmt.Fprintf(w, "%s (seed %d)\n", r.Source, r.Seed)
+	for _, a := range r.Queues {
+		if a.Refused != "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", onOneLine(a.Queue), a.Summary)
+		if a.Unstable != "" {
+			fmt.Fprintf(w, "Not stable: %s.\n", a.Unstable)
+		}
+		if a.Bottleneck != "" {
+			fmt.Fprintln(w, a.Bottleneck)
+		}
+		if a.Reproduction != nil {
+			fmt.Fprintf(w, "The model's fit is %s.\n", a.Reproduction.Verdict)
+		}
+		if len(r.Queues) > 1 && a.Now == nil {
+			continue // to which nothing is to be said but to keep what there is
+		}
+		fmt.Fprintln(w)
+		if err := printChanges(w, a); err != nil {
+			return err
+		}
+		for _, doubt := range a.Doubts {
+			fmt.Fprintf(w, "doubt: %s\n", doubt)
+		}
+		for _, p := range a.Paste[:min(1, len(a.Paste))] {
+			fmt.Fprintf(w, "\n  %s\n", strings.ReplaceAll(strings.TrimSpace(p.Text), "\n", "\n  "))
+		}
+	}
+	for _, a := range r.Queues {
+		if a.Refused != "" {
+			fmt.Fprintf(w, "\n%s: no advice: %s.\n  Record instead: %s.\n", onOneLine(a.Queue), a.Refused, a.Record)
+		}
+	}
+	if len(r.Idle) > 0 {
+		fmt.Fprintf(w, "\nIdle: %s.\n", onOneLine(strings.Join(r.Idle, ", ")))
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+	if why := tuneStops[r.Stopped]; why != "" {
+		fmt.Fprintf(w, "\n%s\n", why)
+	}
+	for _, p := range r.Paste {
+		fmt.Fprintf(w, "\nAll together, for %s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSpace(p.Text), "\n", "\n  "))
+	}
+	_, err := fmt.Fprintf(w, "\nWhat the data can't tell, what-if curves and Go snippets: %s\n", report)
+	return err
+}
+
+var tuneStops = map[string]string{
+	"budget":      "The budget was spent before the search was complete: what was found is reported.",
+	"interrupted": "Interrupted before the search was complete: what was found is reported.",
+}
+
+func printChanges(w io.Writer, a tune.Advice) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(tw, "  SETTING\tCURRENT\tRECOMMENDED\tFROM\tWHY")
+	for _, c := range a.Changes {
+		recommended := c.Recommended
+		if !c.Changed {
+			recommended = "="
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", c.Setting, c.Current, recommended, c.Told, c.Why)
+	}
+	for _, row := range tune.Effects(a) {
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)
+	}
+	return tw.Flush()
+}
+
+// adviceTable is a row a setting, or one for a queue without advice.
+func adviceTable(r tune.Result) table {
+	t := table{value: r, header: []string{"queue", "setting", "current", "from", "recommended", "changed", "why"}}
+	for _, a := range r.Queues {
+		if a.Refused != "" {
+			t.rows = append(t.rows, []string{a.Queue, "", "", "", "", "", "no advice: " + a.Refused})
+		}
+		for _, c := range a.Changes {
+			t.rows = append(t.rows, []string{a.Queue, c.Setting, c.Current, c.Told, c.Recommended, fmt.Sprint(c.Changed), c.Why})
+		}
+		for _, row := range tune.Effects(a) {
+			t.rows = append(t.rows, []string{a.Queue, row.Figure, row.Now, "predicted", row.Then, fmt.Sprint(row.Now != row.Then), row.Meaning})
+		}
+	}
+	return t
+}

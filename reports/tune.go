@@ -1,0 +1,139 @@
+package reports
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"os"
+
+	"github.com/informerbench/informerbench/bench/tune"
+)
+
+var (
+	//go:embed assets/tune.js
+	tuneJS string
+	//go:embed assets/tune.html.tmpl
+	tuneHTML string
+)
+
+// tuneApplication is the script of the page of settings: the report's, with
+// charts of its own.
+var tuneApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + tuneJS + startJS
+
+var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
+	"effects": tune.Effects, "share": shareText, "seconds": secondsText,
+}).Parse(tuneHTML))
+
+// WriteTune writes recommended settings into the directory dir: tune.json for
+// machines (see package schema), tune.md for pull requests and report.html.
+// Each file appears whole or not at all.
+func WriteTune(dir string, r tune.Result) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("directory of the report: %w", err)
+	}
+	defer root.Close()
+	machine, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("tune.json: %w", err)
+	}
+	html, err := renderTuneHTML(r)
+	if err != nil {
+		return fmt.Errorf("report.html: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"tune.json", append(machine, '\n')}, {"tune.md", renderTuneMarkdown(r)}, {"report.html", html}} {
+		if err := writeFile(root, f.name, f.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renderTuneHTML prints one file that needs no other and no network, under the
+// same policy as the report of a run.
+func renderTuneHTML(r tune.Result) ([]byte, error) {
+	var buf bytes.Buffer
+	err := tuneTemplate.Execute(&buf, struct {
+		tune.Result
+		Title                string
+		Policy               string
+		CSS                  template.CSS
+		ECharts, Application template.JS
+		Data                 tuneData
+	}{r, tuneTitle(r), policy(tuneApplication), template.CSS(reportCSS), template.JS(echarts), template.JS(tuneApplication), tuneData{Tune: newTuneCharts(r)}})
+	return buf.Bytes(), err
+}
+
+func policy(script string) string {
+	return fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(script))
+}
+
+// tuneTitle is the first thing to know.
+func tuneTitle(r tune.Result) string {
+	advised := 0
+	first := ""
+	for _, a := range r.Queues {
+		if a.Refused == "" {
+			if advised++; advised == 1 {
+				first = a.Queue + ": " + a.Summary
+			}
+		}
+	}
+	switch {
+	case advised == 0:
+		return "The data can't carry advice."
+	case advised == 1:
+		return first
+	}
+	return fmt.Sprintf("Settings for %d queues. The busiest is %s", advised, first)
+}
+
+// tuneData is what the page's script draws from.
+type tuneData struct {
+	Charts []chart     `json:"charts"` // none, but the report's script looks for them
+	Tune   []tuneChart `json:"tune"`
+}
+
+// A tuneChart is one queue's data, in the form that tune.js draws.
+type tuneChart struct {
+	Queue        string             `json:"queue"`
+	Pareto       []tune.Point       `json:"pareto"`
+	Curves       []tune.Curve       `json:"curves"`
+	Reproduction *tune.Reproduction `json:"reproduction"`
+	Now          *tuneMark          `json:"now"`
+	Then         *tuneMark          `json:"then"`
+}
+
+type tuneMark struct {
+	Cost   float64 `json:"cost"`
+	Settle float64 `json:"settle"`
+}
+
+func newTuneCharts(r tune.Result) []tuneChart {
+	list := []tuneChart{}
+	for _, a := range r.Queues {
+		mark := func(f *tune.Figures) *tuneMark {
+			if f == nil || !f.Stable {
+				return nil
+			}
+			return &tuneMark{f.Cost, f.Settle.P99.Mean}
+		}
+		list = append(list, tuneChart{a.Queue, a.Pareto, a.Curves, a.Reproduction, mark(a.Now), mark(a.Then)})
+	}
+	return list
+}
+
+func shareText(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// secondsText prints a bucket's bound; 0 is the last one's.
+func secondsText(x float64) string {
+	if x == 0 {
+		return "longer"
+	}
+	return tune.Duration(x)
+}

@@ -1,0 +1,83 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/tune"
+)
+
+// renderTuneMarkdown prints what a pull request that changes settings needs.
+func renderTuneMarkdown(r tune.Result) []byte {
+	var b bytes.Buffer
+	cell := text
+	row := func(cells ...string) {
+		for i := range cells {
+			cells[i] = cell(cells[i])
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	fmt.Fprintf(&b, "# Recommended settings\n\n%s\n\nFrom %s, seed %d. ", cell(tuneTitle(r)), cell(r.Source), r.Seed)
+	if len(r.Objectives) > 0 {
+		var texts []string
+		for _, o := range r.Objectives {
+			texts = append(texts, o.Text)
+		}
+		fmt.Fprintf(&b, "Objectives: %s.\n", cell(strings.Join(texts, "; ")))
+	} else {
+		b.WriteString("No objectives were given: waits as short as they get, as cheaply as that can be had.\n")
+	}
+	for _, a := range r.Queues {
+		fmt.Fprintf(&b, "\n## %s\n\n", cell(a.Queue))
+		if a.Refused != "" {
+			fmt.Fprintf(&b, "No advice: %s. Record instead: %s.\n", cell(a.Refused), cell(a.Record))
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s\n\n", cell(a.Summary), cell(a.Bottleneck))
+		if a.Unstable != "" {
+			fmt.Fprintf(&b, "**Not stable:** %s.\n\n", cell(a.Unstable))
+		}
+		b.WriteString("| setting | current | from | recommended | why |\n|---|---|---|---|---|\n")
+		for _, c := range a.Changes {
+			recommended := c.Recommended
+			if !c.Changed {
+				recommended = "="
+			}
+			row(c.Setting, c.Current, c.Told, recommended, c.Why)
+		}
+		b.WriteString("\n| predicted | current | recommended |\n|---|---|---|\n")
+		for _, e := range tune.Effects(a) {
+			row(e.Figure, e.Now, e.Then)
+		}
+		if a.Reproduction != nil {
+			fmt.Fprintf(&b, "\nThe model's fit is %s. Mean queue wait %s measured, %s by the model; mean work %s and %s.\n", cell(a.Reproduction.Verdict),
+				tune.Duration(a.Reproduction.WaitMean[0]), tune.Duration(a.Reproduction.WaitMean[1]), tune.Duration(a.Reproduction.WorkMean[0]), tune.Duration(a.Reproduction.WorkMean[1]))
+		}
+		list := func(title string, items []string) {
+			if len(items) > 0 {
+				fmt.Fprintf(&b, "\n%s\n\n", title)
+			}
+			for _, x := range items {
+				fmt.Fprintf(&b, "- %s\n", cell(x))
+			}
+		}
+		list("Out of reach:", a.Impossible)
+		list("Doubts:", a.Doubts)
+		list("What the data can't tell:", a.Unidentified)
+		for _, p := range a.Paste {
+			language := "go"
+			if p.Kind == "flags" {
+				language = "text"
+			}
+			fmt.Fprintf(&b, "\nFor %s:\n\n```%s\n%s\n```\n", p.For, language, strings.TrimRight(strings.ReplaceAll(p.Text, "```", ""), "\n"))
+		}
+	}
+	if len(r.Idle) > 0 {
+		fmt.Fprintf(&b, "\nIdle in the interval: %s.\n", cell(strings.Join(r.Idle, ", ")))
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "\n%s\n", cell(n))
+	}
+	return b.Bytes()
+}
