@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -72,7 +73,9 @@ func randomConfig(r *rand.Rand) Config {
 	}
 	if r.IntN(2) == 0 {
 		spec.Reconcile.Calls, spec.Reconcile.CallLatency = text("%d", 1+r.IntN(3)), text("exp(3ms)")
-		spec.Reconcile.QPS, spec.Reconcile.Burst = 40+100*r.Float64(), 1+r.IntN(50)
+		if r.IntN(2) == 0 {
+			spec.Reconcile.QPS, spec.Reconcile.Burst = 40+100*r.Float64(), 1+r.IntN(50)
+		}
 	}
 	if r.IntN(2) == 0 {
 		spec.Reconcile.RequeueShare, spec.Reconcile.RequeueAfter = 0.3, text("exp(500ms)")
@@ -103,10 +106,7 @@ func realLog(t *testing.T, c Config) (log []entry) {
 		begin := time.Now()
 		schedule, err := c.Spec.Schedule()
 		require.NoError(t, err)
-		// The engine's random numbers, without its engine.
-		draws := newEngine(&c, schedule)
-		schedule, err = c.Spec.Schedule()
-		require.NoError(t, err)
+		picks := uint64(0)
 		var mu sync.Mutex
 		over := false
 		locked := func(f func()) {
@@ -127,29 +127,26 @@ func realLog(t *testing.T, c Config) (log []entry) {
 					if shutdown {
 						return
 					}
-					var service, again time.Duration
-					var calls int
-					var failed bool
+					var random *rand.Rand
 					locked(func() {
 						record('g', k)
-						service, calls = seconds(r.Service.Sample(draws.service)), draws.drawCalls()
+						picks++
+						random = rand.New(rand.NewPCG(c.Seed, picks))
 					})
-					<-time.After(service)
-					for range calls {
-						var latency time.Duration
+					<-time.After(seconds(r.Service.Sample(random)))
+					for range int(math.Round(r.Calls.Sample(random))) {
+						latency := seconds(r.CallLatency.Sample(random))
 						if api != nil {
-							locked(func() { latency = draws.callLatency() })
 							assert.NoError(t, api.Wait(t.Context()))
 						}
 						<-time.After(latency)
 					}
-					locked(func() {
-						failed = r.Failure > 0 && randvar.Float64(draws.failures) < r.Failure
-						if !failed && r.RequeueShare > 0 && randvar.Float64(draws.requeues) < r.RequeueShare {
-							again = seconds(r.RequeueAfter.Sample(draws.requeues))
-						}
-						record('d', k)
-					})
+					again := time.Duration(0)
+					failed := r.Failure > 0 && randvar.Float64(random) < r.Failure
+					if !failed && r.RequeueShare > 0 && randvar.Float64(random) < r.RequeueShare {
+						again = seconds(r.RequeueAfter.Sample(random))
+					}
+					locked(func() { record('d', k) })
 					switch {
 					case failed && (r.Retries == 0 || q.NumRequeues(k) < r.Retries):
 						q.AddRateLimited(k)

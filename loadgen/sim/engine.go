@@ -32,7 +32,9 @@ type engine struct {
 	free  []uint32 // slots
 	steps stepHeap // of the jobs
 
-	service, calls, latency, failures, requeues *rand.Rand
+	picks  uint64 // jobs so far
+	source rand.PCG
+	random *rand.Rand // on source
 
 	tally
 
@@ -55,6 +57,7 @@ type job struct {
 	station  *station
 	key      key
 	priority int
+	source   rand.PCG      // of its own, so that draws do not depend on what else goes on
 	calls    int           // still to make
 	own      time.Duration // work and API latency without waiting for tokens
 }
@@ -67,14 +70,11 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 		config:    c,
 		reconcile: &c.Spec.Reconcile,
 		clock:     &virtualClock{},
-		ledger:    newLedger(len(c.Spec.Resources)),
+		ledger:    newLedger(c.Spec.Resources),
 		resyncAt:  never,
 		tally:     newTally(),
 	}
-	streams := []**rand.Rand{&e.service, &e.calls, &e.latency, &e.failures, &e.requeues}
-	for i, s := range streams {
-		*s = rand.New(rand.NewPCG(c.Seed, uint64(i)+1))
-	}
+	e.random = rand.New(&e.source)
 	if r := e.reconcile; r.QPS > 0 {
 		// client-go keeps the limit in single precision.
 		e.api = ratelimit.NewBucket[struct{}](rate.Limit(float32(r.QPS)), r.Burst, ratelimit.WithClock(e.clock))
@@ -91,11 +91,6 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 	}
 	for _, q := range c.queueOf() {
 		e.stationOf = append(e.stationOf, e.stations[q])
-	}
-	for i, r := range c.Spec.Resources {
-		for n := range r.Count {
-			e.ledger.at(keyOf(i, uint32(n))).alive = true
-		}
 	}
 	e.feed = newFeed(c, arrivals, rand.New(rand.NewPCG(c.Seed, 1<<32)), &e.tally.storeWait)
 	return e
@@ -185,10 +180,13 @@ func (e *engine) promote() {
 // deliver hands an event to the handler.
 func (e *engine) deliver() {
 	d := e.feed.pop()
-	k := keyOf(d.draw.Resource, d.draw.Key)
-	e.ledger.at(k).alive = exists(d.draw.Type)
+	k := e.ledger.identify(d.draw)
 	if !d.repeat {
+		if e.arrivals == 0 {
+			e.firstDue = d.draw.At
+		}
 		e.arrivals++
+		e.lastDue = d.draw.At
 		e.ledger.arrived(k, d.draw.At)
 	}
 	e.add(k, 0)
@@ -215,7 +213,7 @@ func (e *engine) list() {
 	listed := 0
 	for r, objects := range e.ledger.objects {
 		for n := range objects {
-			if objects[n].alive {
+			if objects[n].state == alive {
 				e.add(keyOf(r, uint32(n)), lowPriority)
 				listed++
 			}
@@ -249,7 +247,9 @@ func (e *engine) start(j job) {
 		e.watched('g', j.key)
 	}
 	e.ledger.begins(j.key)
-	j.own = seconds(e.reconcile.Service.Sample(e.service))
+	e.picks++
+	e.source.Seed(e.config.Seed, e.picks)
+	j.own = seconds(e.reconcile.Service.Sample(e.random))
 	j.calls = e.drawCalls()
 	at := e.clock.now + j.own
 	if e.api == nil {
@@ -260,6 +260,7 @@ func (e *engine) start(j job) {
 			at += latency
 		}
 	}
+	j.source = e.source
 	slot := uint32(len(e.jobs))
 	if n := len(e.free); n > 0 {
 		slot, e.free = e.free[n-1], e.free[:n-1]
@@ -271,10 +272,10 @@ func (e *engine) start(j job) {
 }
 
 // drawCalls rounds to whole calls.
-func (e *engine) drawCalls() int { return int(math.Round(e.reconcile.Calls.Sample(e.calls))) }
+func (e *engine) drawCalls() int { return int(math.Round(e.reconcile.Calls.Sample(e.random))) }
 
 func (e *engine) callLatency() time.Duration {
-	return seconds(e.reconcile.CallLatency.Sample(e.latency))
+	return seconds(e.reconcile.CallLatency.Sample(e.random))
 }
 
 // step continues the job whose time has come: with its next API call, for which
@@ -282,6 +283,7 @@ func (e *engine) callLatency() time.Duration {
 func (e *engine) step() {
 	slot := e.steps.pop()
 	j := &e.jobs[slot]
+	e.source = j.source
 	if j.calls == 0 {
 		e.finish(j)
 		e.free = append(e.free, slot)
@@ -293,6 +295,7 @@ func (e *engine) step() {
 	e.apiCalls++
 	e.throttle.record(wait)
 	j.own += latency
+	j.source = e.source
 	e.steps.push(e.clock.now+wait+latency, slot)
 }
 
@@ -302,7 +305,7 @@ func (e *engine) finish(j *job) {
 	e.reconciles++
 	e.own += j.own
 	switch {
-	case r.Failure > 0 && randvar.Float64(e.failures) < r.Failure:
+	case r.Failure > 0 && randvar.Float64(e.random) < r.Failure:
 		e.failed++
 		failures := s.queue.NumRequeues(j.key)
 		if failures == 0 {
@@ -312,14 +315,15 @@ func (e *engine) finish(j *job) {
 			s.queue.addRateLimited(j.key, j.priority)
 		} else {
 			s.queue.Forget(j.key)
+			e.ledger.release(j.key)
 			e.givenUp++
 		}
 	default:
 		s.queue.Forget(j.key)
 		e.ledger.settled(j.key, e.settle)
-		if r.RequeueShare > 0 && randvar.Float64(e.requeues) < r.RequeueShare && !e.ended() {
+		if r.RequeueShare > 0 && randvar.Float64(e.random) < r.RequeueShare && !e.ended() {
 			e.requeued++
-			s.queue.addAfter(j.key, j.priority, seconds(r.RequeueAfter.Sample(e.requeues)))
+			s.queue.addAfter(j.key, j.priority, seconds(r.RequeueAfter.Sample(e.random)))
 		}
 	}
 	s.queue.Done(j.key)

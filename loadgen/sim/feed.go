@@ -6,7 +6,6 @@ import (
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/randvar"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // A feed takes events from their source to the moment at which the informer's
@@ -140,5 +139,3 @@ func (f *feed) fill() {
 func (f *feed) listed(now time.Duration, n int) {
 	f.freeAt = max(f.freeAt, now) + time.Duration(n)*f.store.Update
 }
-
-func exists(t watch.EventType) bool { return t != watch.Deleted }

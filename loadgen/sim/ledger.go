@@ -1,11 +1,22 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"k8s.io/apimachinery/pkg/watch"
+)
 
 // A ledger knows of each object whether it exists and which of its events are
 // not settled: seen by a successful reconcile. Its memory grows with the objects
 // and with the events that wait at one time, not with the length of a run.
+//
+// A schedule uses the number of a deleted object again at once, where real
+// objects have names of their own, so the ledger numbers objects anew: a number
+// is free when its object is deleted and settled.
 type ledger struct {
+	numbers [][]uint32 // by resource and the draw's number, plus 1; 0 is unknown
+	free    [][]uint32 // by resource
 	objects [][]object // by resource and number
 	nodes   []node     // events; 0 ends a list
 	unused  uint32     // list of free nodes
@@ -16,8 +27,16 @@ type ledger struct {
 // reconcile has seen, and those that came since the last one began.
 type object struct {
 	seen, fresh events
-	alive       bool
+	state       state
 }
+
+type state uint8
+
+const (
+	vacant state = iota
+	alive
+	deleted
+)
 
 type events struct{ first, last uint32 }
 
@@ -34,18 +53,44 @@ type node struct {
 // off by more than that part.
 const grain = 64
 
-func newLedger(resources int) *ledger {
-	return &ledger{objects: make([][]object, resources), nodes: make([]node, 1)}
+func newLedger(resources []loadgen.Resource) *ledger {
+	n := len(resources)
+	l := &ledger{numbers: make([][]uint32, n), free: make([][]uint32, n), objects: make([][]object, n), nodes: make([]node, 1)}
+	for i, r := range resources {
+		for k := range r.Count {
+			l.identify(loadgen.Draw{Resource: i, Key: uint32(k), Type: watch.Added})
+		}
+	}
+	return l
 }
 
-// at finds or makes an object. The pointer is valid until the next call.
-func (l *ledger) at(k key) *object {
-	list := &l.objects[k.resource()]
-	for int(k.object()) >= len(*list) {
-		*list = append(*list, object{})
+// identify finds or makes the object of an event, and notes whether it exists.
+func (l *ledger) identify(d loadgen.Draw) key {
+	numbers := &l.numbers[d.Resource]
+	for int(d.Key) >= len(*numbers) {
+		*numbers = append(*numbers, 0)
 	}
-	return &(*list)[k.object()]
+	number := &(*numbers)[d.Key]
+	objects := &l.objects[d.Resource]
+	if *number == 0 || (*objects)[*number-1].state == vacant || d.Type == watch.Added && (*objects)[*number-1].state != alive {
+		if free := &l.free[d.Resource]; len(*free) > 0 {
+			*number = (*free)[len(*free)-1] + 1
+			*free = (*free)[:len(*free)-1]
+		} else {
+			*objects = append(*objects, object{})
+			*number = uint32(len(*objects))
+		}
+	}
+	o := &(*objects)[*number-1]
+	o.state = alive
+	if d.Type == watch.Deleted {
+		o.state = deleted
+	}
+	return keyOf(d.Resource, *number-1)
 }
+
+// at is an object. The pointer is valid until the next one is made.
+func (l *ledger) at(k key) *object { return &l.objects[k.resource()][k.object()] }
 
 // arrived adds an event of the object.
 func (l *ledger) arrived(k key, at time.Duration) {
@@ -96,9 +141,20 @@ func (l *ledger) settled(k key, tell func(at time.Duration, count int64)) {
 		l.open -= l.nodes[n].count
 		tell(l.nodes[n].at, l.nodes[n].count)
 	}
+	l.release(k)
+}
+
+// release drops what was seen, and an object that is deleted and has nothing
+// more to settle. Of a key that was given up, the events stay open.
+func (l *ledger) release(k key) {
+	o := l.at(k)
 	if o.seen.first != 0 {
 		l.nodes[o.seen.last].next = l.unused
 		l.unused = o.seen.first
+		o.seen = events{}
 	}
-	o.seen = events{}
+	if o.state == deleted && o.fresh.first == 0 {
+		o.state = vacant
+		l.free[k.resource()] = append(l.free[k.resource()], k.object())
+	}
 }

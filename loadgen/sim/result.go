@@ -11,8 +11,8 @@ import (
 // A Result is what one simulation counted and measured after its warm-up.
 //
 // Rates, shares and depths are over the load: from the end of the warm-up to the
-// last arrival or, with Config.Until, to the end. If the queue took longer to
-// drain than the load went on, they are over both.
+// last arrival or, with Config.Until, to the end. If all events were due at
+// once, the load goes on until they are settled.
 type Result struct {
 	Seed   uint64        `json:"seed"`
 	Load   time.Duration `json:"loadNanoseconds"`
@@ -31,6 +31,7 @@ type Result struct {
 	Unsettled  int64 `json:"unsettled"` // events at the end
 	APICalls   int64 `json:"apiCalls"`
 
+	Throughput  float64 `json:"throughput"`  // reconciles a second
 	Utilisation float64 `json:"utilisation"` // share of the workers' time with an item
 	CallRate    float64 `json:"callRate"`    // API calls a second
 	Depth       float64 `json:"depth"`       // mean, as workqueue_depth
@@ -81,7 +82,7 @@ func (d Demand) Advice() string {
 	if d.Stable() {
 		return ""
 	}
-	more := fmt.Sprintf("the load is %.3g times what the controller can carry: ", d.Load)
+	more := fmt.Sprintf("the load is %.2f times what the controller can carry: ", d.Load)
 	switch d.Bottleneck {
 	case "client QPS":
 		return more + fmt.Sprintf("the client's limit is the bottleneck, and above %.3g queries a second would be stable", d.QPS)
@@ -96,22 +97,23 @@ type tally struct {
 	counting bool // the warm-up is over
 	events   int64
 
-	since       time.Duration
-	backlog     int // items queued at since
-	arrivals    int64
-	listed      int64
-	coalesced   int64
-	reconciles  int64
-	failed      int64
-	firstFailed int64 // of keys that had not failed since they were forgotten
-	givenUp     int64
-	requeued    int64
-	apiCalls    int64
-	own         time.Duration
-	settled     Distribution
-	throttle    Distribution
-	storeWait   Distribution
-	window      progress // at the last arrival
+	since             time.Duration
+	backlog           int // items queued at since
+	arrivals          int64
+	firstDue, lastDue time.Duration
+	listed            int64
+	coalesced         int64
+	reconciles        int64
+	failed            int64
+	firstFailed       int64 // of keys that had not failed since they were forgotten
+	givenUp           int64
+	requeued          int64
+	apiCalls          int64
+	own               time.Duration
+	settled           Distribution
+	throttle          Distribution
+	storeWait         Distribution
+	window            progress // at the last arrival
 }
 
 // progress is what grew with the time.
@@ -164,11 +166,9 @@ func (e *engine) result() Result {
 		GivenUp: t.givenUp, Requeued: t.requeued, Unsettled: e.ledger.open, APICalls: t.apiCalls,
 		Settle: t.settled, Throttle: t.throttle, StoreWait: t.storeWait,
 	}
-	if last := t.window; t.counting && last.at > t.since && e.config.Until == 0 {
+	if last := t.window; e.config.Until == 0 && last.at > t.since && t.lastDue > t.firstDue {
+		w = last
 		r.Load, r.Drain = last.at-t.since, e.clock.now-last.at
-		if r.Drain <= r.Load {
-			w = last
-		}
 	}
 	span := float64(max(1, w.at-t.since))
 	workers := 0
@@ -188,6 +188,7 @@ func (e *engine) result() Result {
 	}
 	r.Utilisation /= float64(workers)
 	r.QueueWait, r.Work = merged(r.Queues)
+	r.Throughput = float64(w.reconciles) / span * 1e9
 	r.CallRate = float64(w.apiCalls) / span * 1e9
 	r.Demand = t.demand(w, e.reconcile, r.Queues)
 	return r

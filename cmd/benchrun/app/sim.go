@@ -1,0 +1,275 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/sim"
+	"github.com/informerbench/informerbench/loadgen/trace"
+	"github.com/spf13/cobra"
+)
+
+// A simCommandLine is what sim's flags say.
+type simCommandLine struct {
+	source    string
+	reconcile loadgen.Reconcile // of which the flags that are given count
+	twoQueues bool
+	priority  bool
+	cold      bool
+	duration  time.Duration
+	warmup    time.Duration
+	until     time.Duration
+	replicas  int
+	seed      uint64
+	out       output
+}
+
+func simCommand() *cobra.Command {
+	var l simCommandLine
+	cmd := &cobra.Command{
+		Use:   "sim WORKLOAD|RECORDING",
+		Short: "Predict what a controller would do, in virtual time",
+		Long: `Sim runs the standard controller of benchrun drive in virtual time: its work
+queue, delays and rate limiters are the real ones, its workers, service times and
+API calls are drawn. An hour of a busy controller takes about a second, so it
+answers what if: with more workers, another client limit, slower calls.
+
+It repeats the simulation with other seeds and prints each figure's mean with its
+95 % confidence interval. A controller that can't carry the load is named, with
+what would stabilise it. A recording is the same every time; only what the
+controller does is drawn anew.`,
+		Example: `  # What to expect of a rolling update, and with twice the workers
+  benchrun sim rolling-update
+  benchrun sim rolling-update --workers 10
+
+  # With your own reconcile
+  benchrun sim steady-5k-nodes --service 'lognormal(5ms, 80ms)' --calls 2 --call-latency 'exp(8ms)' --qps 50 --burst 100
+
+  # On your cluster's traffic, as JSON
+  benchrun sim pods.json --service 20ms -o json
+
+  # How well such predictions agree with queueing theory
+  benchrun sim validate`,
+		Args:              wantArgs("WORKLOAD|RECORDING"),
+		ValidArgsFunction: completeWorkloads,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l.source = args[0]
+			return l.run(cmd)
+		},
+	}
+	l.addTo(cmd)
+	cmd.AddCommand(simValidateCommand())
+	return cmd
+}
+
+func (l *simCommandLine) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	r := &l.reconcile
+	f.IntVar(&r.Workers, "workers", 0, "concurrent reconciles (default the workload's, else 5)")
+	f.Var(distFlag{&r.Service}, "service", "time of a reconcile's own work: 5ms, 'exp(10ms)', 'lognormal(5ms, 80ms)' (median, p99), … (default the workload's)")
+	f.Var(distFlag{&r.Calls}, "calls", "API calls of a reconcile (default the workload's)")
+	f.Var(distFlag{&r.CallLatency}, "call-latency", "time of a call once it is sent (default the workload's)")
+	f.Float64Var(&r.QPS, "qps", 0, "client-side limit of API calls a second, 0 for none (default the workload's)")
+	f.IntVar(&r.Burst, "burst", 0, "calls that the limit lets through at once (default the workload's, else the QPS)")
+	f.Float64Var(&r.Failure, "failure", 0, "share of reconciles that fail, 0 to 1 (default the workload's)")
+	f.IntVar(&r.Retries, "retries", 0, "failures in a row until a key is given up, 0 for never (default the workload's)")
+	f.DurationVar(&r.Limiter.BaseDelay, "base-delay", 0, "delay of a key's first retry (default the workload's, else 5ms)")
+	f.DurationVar(&r.Limiter.MaxDelay, "max-delay", 0, "longest delay of a key's retry (default the workload's, else 1000s)")
+	f.Float64Var(&r.Limiter.Rate, "retry-rate", 0, "retries a second of all keys (default the workload's, else 10)")
+	f.IntVar(&r.Limiter.Burst, "retry-burst", 0, "retries at once (default the workload's, else 100)")
+	f.DurationVar(&r.Resync, "resync", 0, "how often every object is queued again, 0 for never (default the workload's)")
+	f.IntVar(&r.Batch, "batch", 0, "deltas that the informer takes at a time (default the workload's, else 1000)")
+	f.BoolVar(&l.twoQueues, "two-queues", false, "nodes have a queue of their own, with as many workers")
+	f.BoolVar(&l.priority, "priority", false, "what changed goes before what lists and resyncs bring, as in controller-runtime")
+	f.BoolVar(&l.cold, "cold-start", false, "reconcile the first list too, as after a restart")
+	f.DurationVar(&l.duration, "duration", 0, "end the load then (default the workload's end)")
+	f.DurationVar(&l.warmup, "warmup", 0, "count nothing before")
+	f.DurationVar(&l.until, "until", 0, "end the simulation then (default when everything is settled)")
+	f.IntVar(&l.replicas, "replicas", 10, "simulations")
+	f.Uint64Var(&l.seed, "seed", 0, "seed (default the workload's)")
+	l.out.addTo(cmd)
+}
+
+// overrides puts the flags that were given into what the workload says.
+func (l *simCommandLine) overrides(cmd *cobra.Command, r loadgen.Reconcile) loadgen.Reconcile {
+	given := &l.reconcile
+	for _, flag := range []struct {
+		name string
+		set  func()
+	}{
+		{"workers", func() { r.Workers = given.Workers }},
+		{"service", func() { r.Service = given.Service }},
+		{"calls", func() { r.Calls = given.Calls }},
+		{"call-latency", func() { r.CallLatency = given.CallLatency }},
+		{"qps", func() { r.QPS, r.Burst = given.QPS, 0 }},
+		{"burst", func() { r.Burst = given.Burst }},
+		{"failure", func() { r.Failure = given.Failure }},
+		{"retries", func() { r.Retries = given.Retries }},
+		{"base-delay", func() { r.Limiter.BaseDelay = given.Limiter.BaseDelay }},
+		{"max-delay", func() { r.Limiter.MaxDelay = given.Limiter.MaxDelay }},
+		{"retry-rate", func() { r.Limiter.Rate = given.Limiter.Rate }},
+		{"retry-burst", func() { r.Limiter.Burst = given.Limiter.Burst }},
+		{"resync", func() { r.Resync = given.Resync }},
+		{"batch", func() { r.Batch = given.Batch }},
+	} {
+		if cmd.Flags().Changed(flag.name) {
+			flag.set()
+		}
+	}
+	return r
+}
+
+// check refuses zeros where a zero would silently mean the default.
+func (l *simCommandLine) check(cmd *cobra.Command) error {
+	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "until", "replicas"} {
+		f := cmd.Flags().Lookup(name)
+		if text := f.Value.String(); f.Changed && (text[0] == '-' || text == "0" || text == "0s") {
+			return fmt.Errorf("--%s: found %s, expected more than 0", name, text)
+		}
+	}
+	return nil
+}
+
+func (l *simCommandLine) run(cmd *cobra.Command) error {
+	if err := l.check(cmd); err != nil {
+		return err
+	}
+	load, err := driveJob{Source: l.source}.open()
+	if err != nil {
+		return err
+	}
+	spec := *load.spec
+	spec.Reconcile = l.overrides(cmd, spec.Reconcile)
+	spec.Duration = cmp.Or(l.duration, spec.Duration)
+	config := sim.Config{Spec: &spec, Seed: l.seed, Warmup: l.warmup, Until: l.until, Priority: l.priority, Cold: l.cold}
+	if l.twoQueues {
+		if config.Queues, err = nodesApart(spec); err != nil {
+			return err
+		}
+	}
+	arrivals := func(uint64) sim.Arrivals { return nil }
+	if load.trace {
+		recording, err := readRecording(l.source)
+		if err != nil {
+			return err
+		}
+		spec.Resources[0].Count = max(1, recording.Objects(0))
+		arrivals = func(uint64) sim.Arrivals { return recording.Arrivals() }
+	}
+	begin := time.Now()
+	replicas, err := sim.ReplicateFunc(cmd.Context(), config, l.replicas, arrivals)
+	if err != nil {
+		return fmt.Errorf("%s: %w", load.name, err)
+	}
+	return l.print(cmd, load.name, replicas, time.Since(begin))
+}
+
+// nodesApart gives the nodes a queue of their own.
+func nodesApart(spec loadgen.Spec) ([]sim.Queue, error) {
+	complete, err := spec.Complete()
+	if err != nil {
+		return nil, err
+	}
+	nodes := sim.Queue{Name: "nodes", Workers: complete.Reconcile.Workers}
+	for _, r := range complete.Resources {
+		if r.Kind == "node" {
+			nodes.Resources = append(nodes.Resources, r.Name)
+		}
+	}
+	if nodes.Resources == nil {
+		return nil, errors.New("--two-queues: the workload has no nodes, expected a resource of that kind")
+	}
+	return []sim.Queue{nodes, {Name: "others", Workers: nodes.Workers}}, nil
+}
+
+func readRecording(source string) (*sim.Recording, error) {
+	t, err := trace.Open(source)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	recording, err := sim.Record(t)
+	if err == nil && recording.Len() == 0 {
+		err = fmt.Errorf("%s: no events but bookmarks, expected at least one", source)
+	}
+	return recording, err
+}
+
+// A simulated is what sim prints as JSON.
+type simulated struct {
+	Workload string            `json:"workload"`
+	Replicas int               `json:"replicas"`
+	Load     time.Duration     `json:"loadNanoseconds"` // of the first simulation
+	Demand   sim.Demand        `json:"demand"`          // of the first simulation
+	Advice   string            `json:"advice,omitempty"`
+	Figures  []simulatedFigure `json:"figures"`
+}
+
+type simulatedFigure struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	sim.Interval
+}
+
+func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Replicas, took time.Duration) error {
+	first := replicas.Results[0]
+	v := simulated{Workload: name, Replicas: len(replicas.Results), Load: first.Load, Demand: first.Demand, Advice: first.Demand.Advice()}
+	t := table{header: []string{"figure", "mean", "from", "to"}}
+	for _, f := range sim.Figures() {
+		i := replicas.Interval(f.Of)
+		i.Low = max(0, i.Low) // none of them is negative
+		if i.Mean == 0 {
+			continue
+		}
+		v.Figures = append(v.Figures, simulatedFigure{f.Name, f.Unit, i})
+		t.rows = append(t.rows, []string{f.Name, figureText(i.Mean, f.Unit), figureText(i.Low, f.Unit), figureText(i.High, f.Unit)})
+	}
+	t.value = v
+	if err := l.out.print(cmd.OutOrStdout(), t); err != nil || l.out != "table" {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "\n%d simulations of %s in %s; from and to are the means' 95 %% confidence intervals.\n",
+		v.Replicas, roundDuration(first.Load+first.Drain), roundDuration(took))
+	if v.Advice != "" {
+		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
+	} else {
+		fmt.Fprintf(out, "Stable: %s come first to their limit, at %.0f %% of it.\n", bottleneckText(v.Demand.Bottleneck), 100*v.Demand.Load)
+	}
+	return nil
+}
+
+func bottleneckText(name string) string {
+	switch name {
+	case "client QPS":
+		return "API calls"
+	case "retry bucket":
+		return "retries"
+	}
+	return name
+}
+
+func figureText(x float64, unit string) string {
+	switch unit {
+	case "s":
+		return roundDuration(time.Duration(x * 1e9)).String()
+	case "share":
+		return fmt.Sprintf("%.1f%%", 100*x)
+	case "1/s":
+		return fmt.Sprintf("%.4g/s", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
+
+// roundDuration keeps three digits.
+func roundDuration(d time.Duration) time.Duration {
+	if d == 0 {
+		return 0
+	}
+	digits := math.Floor(math.Log10(math.Abs(float64(d))))
+	return d.Round(time.Duration(math.Pow(10, max(0, digits-2))))
+}

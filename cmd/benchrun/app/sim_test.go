@@ -1,0 +1,77 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// simulate runs benchrun sim and returns its exit code and output.
+func simulate(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = Main(t.Context(), append([]string{"sim"}, args...), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestSimPredicts(t *testing.T) {
+	code, stdout, stderr := simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "queue wait p99")
+	assert.Contains(t, stdout, "2 simulations of 20s in ")
+	assert.Contains(t, stdout, "Stable: workers come first to their limit")
+
+	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2", "--service", "exp(1s)")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "Not stable: the load is")
+}
+
+func TestSimPrintsJSON(t *testing.T) {
+	code, stdout, stderr := simulate(t, "steady-5k-nodes", "--two-queues", "--duration", "20s", "--replicas", "3", "--seed", "5", "-o", "json")
+	require.Zero(t, code, stderr)
+	var v simulated
+	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
+	assert.Equal(t, 3, v.Replicas)
+	assert.Equal(t, "workers", v.Demand.Bottleneck)
+	require.NotEmpty(t, v.Figures)
+	for _, f := range v.Figures {
+		assert.LessOrEqual(t, f.Low, f.Mean, f.Name)
+		assert.GreaterOrEqual(t, f.High, f.Mean, f.Name)
+	}
+}
+
+func TestSimPlaysRecordings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pods.json")
+	line := `{"type":"MODIFIED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a","name":"b","uid":"1","resourceVersion":"7"}}}` + "\n"
+	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
+	code, stdout, stderr := simulate(t, file, "--service", "20ms", "--replicas", "1", "-o", "csv")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "work mean,20ms,20ms,20ms\n")
+}
+
+func TestSimRefuses(t *testing.T) {
+	bookmark := filepath.Join(t.TempDir(), "bookmarks.json")
+	require.NoError(t, os.WriteFile(bookmark, []byte(`{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"7"}}}`+"\n"), 0o600))
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "found 0 arguments, expected WORKLOAD|RECORDING"},
+		{[]string{"nope"}, `unknown workload "nope"`},
+		{[]string{"rolling-update", "--workers", "0"}, "--workers: found 0, expected more than 0"},
+		{[]string{"rolling-update", "--failure", "2"}, "reconcile.failure: found 2"},
+		{[]string{"rolling-update", "--failure", "1"}, "no key would ever be settled"},
+		{[]string{"rolling-update", "--warmup", "10h"}, "warmup: found 10h0m0s"},
+		{[]string{"rolling-update", "--two-queues"}, "--two-queues: the workload has no nodes"},
+		{[]string{bookmark}, "no events but bookmarks"},
+		{[]string{"validate", "--precision", "0"}, "--precision: found 0"},
+	} {
+		code, _, stderr := simulate(t, tt.args...)
+		assert.Equal(t, exitUsage, code, tt.args)
+		assert.Contains(t, stderr, tt.want)
+	}
+}
