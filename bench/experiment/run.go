@@ -26,8 +26,9 @@ type Run struct {
 	Command     []string          `json:"command"`           // the arguments of the command line
 	Plan        Plan              `json:"plan"`
 	Environment Environment       `json:"environment"`
-	Versions    map[string]string `json:"versions"` // module path → version: what was measured
-	Schedule    []Sample          `json:"schedule"` // what was sampled, in that order
+	Machines    []Machine         `json:"machines,omitempty"` // of a merged run: one a shard
+	Versions    map[string]string `json:"versions"`           // module path → version: what was measured
+	Schedule    []Sample          `json:"schedule"`           // what was sampled, in that order
 	Warnings    []Warning         `json:"warnings,omitempty"`
 }
 
@@ -45,6 +46,7 @@ type Plan struct {
 	MaxRounds  int           `json:"maxRounds"`
 	SampleTime time.Duration `json:"sampleNanoseconds"`  // measured time of one sample
 	Timeout    time.Duration `json:"timeoutNanoseconds"` // after which a sample counts as hung
+	Shard      string        `json:"shard,omitempty"`    // "2/5": this run holds the second fifth of the cases
 	Cases      []PlannedCase `json:"cases"`
 }
 
@@ -87,6 +89,17 @@ type Environment struct {
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Memory     uint64 `json:"memoryBytes"`
 	Kernel     string `json:"kernel"`
+}
+
+// A Machine is where one shard of a merged run was sampled. A case is sampled
+// whole on one machine, so no ratio is between two.
+type Machine struct {
+	Shard       string      `json:"shard"` // "2/5"
+	Environment Environment `json:"environment"`
+	Started     time.Time   `json:"started"`
+	Finished    time.Time   `json:"finished,omitzero"`
+	Stopped     string      `json:"stopped,omitempty"`
+	Cases       []string    `json:"cases"` // component + "/" + name
 }
 
 // A Warning is a doubt about the run that its reader should know.

@@ -29,16 +29,18 @@ func everyField() experiment.Run {
 	return experiment.Run{
 		Schema: experiment.SchemaVersion, Started: time.Now(), Finished: time.Now(), Stopped: "budget", Command: []string{"run"},
 		Plan: experiment.Plan{Profile: "quick", Workload: "steady", Trace: "pods.json", Seed: 1 << 63, Budget: time.Minute, Profiling: time.Second,
-			Precision: 0.05, Confidence: 0.95, MinRounds: 6, MaxRounds: 9, SampleTime: time.Second, Timeout: time.Minute,
+			Precision: 0.05, Confidence: 0.95, MinRounds: 6, MaxRounds: 9, SampleTime: time.Second, Timeout: time.Minute, Shard: "2/5",
 			Cases: []experiment.PlannedCase{{Component: "queue", Name: "op=x", Summary: "a case", Unit: "sec/op", Baseline: "client-go", Arms: []experiment.Arm{
 				{Name: "client-go", Variant: "client-go", Summary: "upstream's", Peer: true},
 				{Name: "ring", Variant: "ring", Summary: "ours", Relaxes: []string{"order"}},
 				{Name: "client-go-again", Variant: "client-go", Summary: "upstream's", Peer: true, Control: true},
 			}}}},
 		Environment: experiment.Environment{Go: "go1.26", OS: "linux", Arch: "amd64", CPU: "a cpu", Cores: 2, GOMAXPROCS: 2, Memory: 1 << 33, Kernel: "6"},
-		Versions:    map[string]string{"k8s.io/client-go": "v0.37.2"},
-		Schedule:    []experiment.Sample{{Round: 0, Case: "queue/op=x", Arm: "broken", Took: time.Second, Failure: "timed out"}},
-		Warnings:    []experiment.Warning{{Scope: "run", Text: "a doubt"}},
+		Machines: []experiment.Machine{{Shard: "2/5", Environment: experiment.Environment{Go: "go1.26", OS: "linux", Arch: "amd64", CPU: "a cpu", Cores: 2, GOMAXPROCS: 2, Memory: 1 << 33, Kernel: "6"},
+			Started: time.Now(), Finished: time.Now(), Stopped: "budget", Cases: []string{"queue/op=x"}}},
+		Versions: map[string]string{"k8s.io/client-go": "v0.37.2"},
+		Schedule: []experiment.Sample{{Round: 0, Case: "queue/op=x", Arm: "broken", Took: time.Second, Failure: "timed out"}},
+		Warnings: []experiment.Warning{{Scope: "run", Text: "a doubt"}},
 	}
 }
 

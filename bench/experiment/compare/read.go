@@ -14,9 +14,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// maxCompared bounds the memory of a comparison: about 3 million samples.
-const maxCompared = 256 << 20
-
 // machineKeys are the lines of the Go benchmark format that name the machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
 
@@ -70,7 +67,7 @@ func readSide(path string) (side, error) {
 // readRaw leaves a cut last line and malformed lines out with a warning. A
 // value that can't be compared is an error: a gate must not pass over it.
 func (s *side) readRaw(f *os.File, path string) error {
-	whole, err := wholeLines(f)
+	whole, err := rawtext.WholeLines(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -240,31 +237,4 @@ func (s side) relative(name, unit string) []float64 {
 		}
 	}
 	return ratios
-}
-
-// wholeLines is the length of f up to its last line's end.
-func wholeLines(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, errors.New("is not a regular file, expected the Go benchmark format")
-	}
-	if info.Size() > maxCompared {
-		return 0, fmt.Errorf("is %d MiB, expected at most %d MiB", info.Size()>>20, maxCompared>>20)
-	}
-	buf := make([]byte, 4096)
-	for end := info.Size(); end > 0; {
-		start := max(0, end-int64(len(buf)))
-		part := buf[:end-start]
-		if _, err := f.ReadAt(part, start); err != nil {
-			return 0, err
-		}
-		if i := strings.LastIndexByte(string(part), '\n'); i >= 0 {
-			return start + int64(i) + 1, nil
-		}
-		end = start
-	}
-	return 0, nil
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Rounds     int     // exactly so many rounds of every case, whatever their width
 	SampleTime time.Duration
 	Timeout    time.Duration
+	Shard      Shard // the part of the cases that this machine samples; zero for all
 }
 
 type defaults struct {
@@ -93,6 +94,12 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 		}
 	}
 	p.Profiling = p.Budget / 6
+	if o.Shard.Count > 0 {
+		p.Shard = o.Shard.String()
+		if p.Cases = o.Shard.of(p.Cases); len(p.Cases) == 0 {
+			return experiment.Plan{}, fmt.Errorf("shard %s has nothing to do: %d cases are selected, expected at most as many shards", o.Shard, len(selected))
+		}
+	}
 	return p, nil
 }
 

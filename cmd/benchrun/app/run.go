@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,7 +20,7 @@ import (
 
 func (s Suite) runCommand() *cobra.Command {
 	var o lab.Options
-	var dir string
+	var dir, shard string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -39,9 +41,19 @@ report.html.`,
 
   # The pipeline on your own cluster's traffic
   kubectl get pods -A --watch --output-watch-events -o json > pods.json
-  benchrun run --component pipeline --trace pods.json`,
+  benchrun run --component pipeline --trace pods.json
+
+  # One of two machines; benchrun merge joins their results
+  benchrun run --profile full --shard 1/2`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if shard != "" {
+				var err error
+				if o.Shard, err = lab.ParseShard(shard, os.Getenv("JOB_COMPLETION_INDEX")); err != nil {
+					return fmt.Errorf("--shard: %w", err)
+				}
+				o.Seed = cmp.Or(o.Seed, 1) // the same on every machine
+			}
 			return s.run(cmd, o, dir, out)
 		},
 	}
@@ -56,6 +68,7 @@ report.html.`,
 	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5% quick, 2% full)")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of keys, events and schedule (default random, printed)")
 	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each variant and case (default as many as the precision takes)")
+	f.StringVar(&shard, "shard", "", "sample one part of the cases, for merge: 2/5, or 5 where JOB_COMPLETION_INDEX says which; the seed is then 1 unless given")
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-PROFILE)")
 	out.addTo(cmd)
 	s.completeNames(cmd)

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/merge"
+	"github.com/spf13/cobra"
+)
+
+func (s Suite) mergeCommand() *cobra.Command {
+	var out output
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "merge DIR...",
+		Short: "Join the shards of a run on several machines into one result",
+		Long: `Merge joins what run --shard left on each machine, and writes the report over all
+of it. A DIR is a shard's result directory or holds some. Each case was sampled
+whole on one machine, so that no ratio is between two; unlike machines are named
+in the report, and absolute figures of their cases can't be compared.
+
+Shards that are missing or did not come to their end are a warning; shards of
+unlike plans, seeds or versions are an error.`,
+		Example: `  benchrun run --profile full --shard 1/2 --out one     # on one machine
+  benchrun run --profile full --shard 2/2 --out two     # on another
+  benchrun merge one two --out both
+
+  # All in a folder, as the Job in scripts/kubernetes leaves them
+  benchrun merge /results --out /results/merged`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("benchrun merge: found 0 arguments, expected DIR...")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" {
+				dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-merged")
+			}
+			if err := merge.Dirs(args, dir); err != nil {
+				return err
+			}
+			run, samples, err := experiment.Load(dir)
+			if err != nil {
+				return err
+			}
+			return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-merged)")
+	out.addTo(cmd)
+	return cmd
+}
