@@ -37,7 +37,7 @@ benchrun run, drive and sim take the same files.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(traceRecordCommand(), traceInfoCommand(), traceImportCommand(), traceConvertCommand(), traceAnonymizeCommand(), traceReplayCommand())
+	cmd.AddCommand(traceRecordCommand(), traceInfoCommand(), traceImportCommand(), traceConvertCommand(), traceAnonymizeCommand(), traceFitCommand(), traceReplayCommand())
 	return cmd
 }
 

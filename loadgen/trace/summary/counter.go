@@ -24,15 +24,17 @@ type Counter struct {
 // A tally is the counts of one resource, or of all.
 type tally struct {
 	Traffic
-	seconds  map[int64]int
-	objects  map[string]*object
-	sizes    *hdrhistogram.Histogram // bytes
-	between  *hdrhistogram.Histogram // ms
-	ages     *hdrhistogram.Histogram // ms
-	changes  *hdrhistogram.Histogram // modifications of a life
-	usual    map[int]int
-	managed  int64
-	existing int
+	seconds map[int64]int
+	objects map[string]*object
+	sizes   *hdrhistogram.Histogram // bytes
+	between *hdrhistogram.Histogram // ms
+	ages    *hdrhistogram.Histogram // ms
+	idle    *hdrhistogram.Histogram // ms
+	steps   *hdrhistogram.Histogram // ms
+	changes *hdrhistogram.Histogram // modifications of a life
+	usual   map[int]int
+	spaces  map[string]struct{}
+	managed int64
 }
 
 // An object is what is known of one so far.
@@ -40,7 +42,8 @@ type object struct {
 	events   int
 	changes  int // since it was added
 	alive    bool
-	born     time.Time // zero if it existed before
+	born     time.Time     // zero if it existed before
+	idle     time.Duration // the longest time without an event since
 	lastTime time.Time
 }
 
@@ -50,12 +53,14 @@ func NewCounter() *Counter {
 }
 
 func newTally(resource, kind string) *tally {
+	milliseconds := func() *hdrhistogram.Histogram {
+		return hdrhistogram.New(1, int64(365*24*time.Hour/time.Millisecond), 3)
+	}
 	return &tally{
 		Traffic: Traffic{Resource: resource, Kind: kind},
-		seconds: map[int64]int{}, objects: map[string]*object{}, usual: map[int]int{},
+		seconds: map[int64]int{}, objects: map[string]*object{}, usual: map[int]int{}, spaces: map[string]struct{}{},
 		sizes: hdrhistogram.New(1, 1<<27, 4), changes: hdrhistogram.New(1, 1<<20, 3),
-		between: hdrhistogram.New(1, int64(365*24*time.Hour/time.Millisecond), 3),
-		ages:    hdrhistogram.New(1, int64(365*24*time.Hour/time.Millisecond), 3),
+		between: milliseconds(), ages: milliseconds(), idle: milliseconds(), steps: milliseconds(),
 	}
 }
 
@@ -99,6 +104,7 @@ func (t *tally) add(r trace.Record, key string, managed int64) {
 	case watch.Deleted:
 		t.Deleted++
 	}
+	t.spaces[r.Namespace] = struct{}{}
 	t.Bytes += int64(len(r.Object))
 	t.managed += managed
 	record(t.sizes, int64(len(r.Object)))
@@ -115,17 +121,24 @@ func (t *tally) add(r trace.Record, key string, managed int64) {
 	}
 	o.events++
 	if o.alive && !r.Time.IsZero() && !o.lastTime.IsZero() {
-		record(t.between, r.Time.Sub(o.lastTime).Milliseconds())
+		pause := r.Time.Sub(o.lastTime)
+		record(t.between, pause.Milliseconds())
+		o.idle = max(o.idle, pause)
 	}
 	o.lastTime = r.Time
 	switch {
 	case r.Type == watch.Deleted:
 		if o.alive && !o.born.IsZero() {
-			record(t.ages, r.Time.Sub(o.born).Milliseconds())
+			age := r.Time.Sub(o.born)
+			record(t.ages, age.Milliseconds())
+			record(t.idle, o.idle.Milliseconds())
+			if o.changes > 0 {
+				record(t.steps, (age-o.idle).Milliseconds()/int64(o.changes))
+			}
 			record(t.changes, int64(o.changes))
 			t.usual[o.changes]++
 		}
-		o.alive, o.born, o.changes = false, time.Time{}, 0
+		o.alive, o.born, o.changes, o.idle = false, time.Time{}, 0, 0
 	case !o.alive:
 		o.alive = true
 		if recorded == watch.Added {
@@ -192,12 +205,12 @@ func (t *tally) traffic(begin, end time.Time) Traffic {
 	for _, o := range t.objects {
 		counts = append(counts, o.events)
 	}
-	out.Objects = len(counts)
+	out.Objects, out.Spaces = len(counts), len(t.spaces)
 	out.Skew = skew(counts)
 	out.Size = spread(t.sizes, 1)
 	out.Lives = Lives{
 		Whole: int(t.ages.TotalCount()), Modifications: spread(t.changes, 1),
-		Seconds: spread(t.ages, 1000), Between: spread(t.between, 1000),
+		Seconds: spread(t.ages, 1000), Idle: spread(t.idle, 1000), Steps: spread(t.steps, 1000), Between: spread(t.between, 1000),
 	}
 	for changes, n := range t.usual {
 		if share := float64(n) / float64(out.Lives.Whole); share > out.Lives.UsualShare || share == out.Lives.UsualShare && changes < out.Lives.Usual {

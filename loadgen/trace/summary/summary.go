@@ -39,8 +39,9 @@ type Traffic struct {
 	Bookmarks int     `json:"bookmarks"`
 	Existing  int     `json:"existing"` // objects that existed before, of those that had an event
 	Objects   int     `json:"objects"`  // that had an event
-	Bytes     int64   `json:"bytes"`    // of all objects as JSON
-	Size      Spread  `json:"size"`     // bytes of an object as JSON
+	Spaces    int     `json:"namespaces"`
+	Bytes     int64   `json:"bytes"` // of all objects as JSON
+	Size      Spread  `json:"size"`  // bytes of an object as JSON
 	Managed   float64 `json:"managedFieldsShare"`
 	Skew      Skew    `json:"skew"`
 	Bursts    Bursts  `json:"bursts"`
@@ -80,7 +81,9 @@ type Lives struct {
 	Usual         int     `json:"usualModifications"` // the most frequent number of modifications ...
 	UsualShare    float64 `json:"usualShare"`         // ... and the share of the lives that have it
 	Seconds       Spread  `json:"seconds"`            // from added to deleted
-	Between       Spread  `json:"secondsBetween"`     // from an object's event to its next, of all objects
+	Idle          Spread  `json:"secondsIdle"`        // the longest time without an event in each life ...
+	Steps         Spread  `json:"secondsStep"`        // ... and the mean of its other times from event to event
+	Between       Spread  `json:"secondsBetween"`     // from an object's event to its next, of all objects, whole lives or not
 }
 
 // An Oddity is something irregular in a recording that was put right or left

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/informerbench/informerbench/loadgen/trace/fit"
+	"github.com/informerbench/informerbench/loadgen/trace/summary"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+func traceFitCommand() *cobra.Command {
+	var in traceInput
+	var path, name string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "fit RECORDING... --out FILE",
+		Short: "Write a workload that resembles recordings, and how far it is from them",
+		Long: `Fit writes a workload for benchrun run, drive and sim whose rates, mix of events,
+sizes, skew, bursts and lives are near those of the recordings, and says how near:
+it counts what the workload does as info counts the recording. Distances are
+differences of shares, or relative: +10% is a tenth more than the recording.`,
+		Example: `  benchrun trace fit pods.ibt --out pods.yaml
+  benchrun drive pods.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if path == "" {
+				return errors.New("--out: missing, expected the file to write")
+			}
+			if name == "" {
+				name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+			}
+			next, err := in.open(cmd, args)
+			if err != nil {
+				return err
+			}
+			defer in.close()
+			counter, ticker := summary.NewCounter(), newTraceTicker(cmd.ErrOrStderr())
+			for {
+				record, err := next()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					return interrupted(err)
+				}
+				counter.Add(record)
+				ticker.tick("read")
+			}
+			ticker.line.done()
+			in.warn()
+			recording := counter.Summary()
+			spec, err := fit.Workload(recording, name)
+			if err != nil {
+				return err
+			}
+			workload, err := fit.Measure(cmd.Context(), spec)
+			if err != nil {
+				return interrupted(err)
+			}
+			var text bytes.Buffer
+			encoder := yaml.NewEncoder(&text)
+			encoder.SetIndent(2)
+			if err := errors.Join(encoder.Encode(spec), encoder.Close()); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path+".part", text.Bytes(), 0o600); err != nil {
+				return err
+			}
+			if err := os.Rename(path+".part", path); err != nil {
+				return err
+			}
+			return out.print(cmd.OutOrStdout(), distanceTable(fit.Compare(recording, spec, workload)))
+		},
+	}
+	in.addTo(cmd)
+	cmd.Flags().StringVar(&path, "out", "", "the workload to write, as YAML")
+	cmd.Flags().StringVar(&name, "name", "", "the workload's name (default the file's)")
+	out.addTo(cmd)
+	return cmd
+}
+
+func distanceTable(all []fit.Distance) table {
+	t := table{header: []string{"resource", "figure", "recording", "workload", "distance"}, value: all}
+	for _, d := range all {
+		cells := []string{figure(d.Recording), figure(d.Workload), fmt.Sprintf("%+.0f%%", 100*d.Distance)}
+		switch {
+		case d.Figure == "zipf":
+			cells = []string{fmt.Sprintf("%.2f", d.Recording), fmt.Sprintf("%.2f", d.Workload), fmt.Sprintf("%+.2f", d.Distance)}
+		case d.Share:
+			cells = []string{percent(d.Recording), percent(d.Workload), fmt.Sprintf("%+.1f points", 100*d.Distance)}
+		}
+		t.rows = append(t.rows, append([]string{d.Resource, d.Figure}, cells...))
+	}
+	return t
+}
