@@ -36,9 +36,13 @@ type maker interface {
 
 // A stamp holds what all objects of a moment share.
 type stamp struct {
-	now     *metav1.Time // in whole seconds, as the API has it
-	version uint64       // resource version last given out
+	now     *metav1.Time  // in whole seconds, as the API has it
+	second  time.Duration // of now, in seconds since the begin
+	version uint64        // resource version last given out
 }
+
+// begin is the stamp of all initial populations.
+var begin = stamp{now: &metav1.Time{Time: epoch}}
 
 // Generator returns a generator at the begin of the workload.
 func (s *Spec) Generator() (*Generator, error) {
@@ -46,8 +50,7 @@ func (s *Spec) Generator() (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Generator{schedule: schedule}
-	g.setTime(0)
+	g := &Generator{schedule: schedule, stamp: begin}
 	for i := range schedule.spec.Resources {
 		r := &schedule.spec.Resources[i]
 		g.first = append(g.first, g.version+1)
@@ -121,9 +124,9 @@ func (g *Generator) Next() (Event, error) {
 
 // setTime moves the clock that objects are stamped with.
 func (s *stamp) setTime(at time.Duration) {
-	now := epoch.Add(at.Truncate(time.Second))
-	if s.now == nil || !now.Equal(s.now.Time) {
-		s.now = &metav1.Time{Time: now}
+	if second := at / time.Second; s.now == nil || second != s.second {
+		s.second = second
+		s.now = &metav1.Time{Time: epoch.Add(second * time.Second)}
 	}
 }
 

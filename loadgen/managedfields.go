@@ -24,11 +24,6 @@ const (
 		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},` +
 		`"f:terminationGracePeriodSeconds":{},"f:tolerations":{},"f:volumes":{".":{},"k:{\"name\":\"tmp\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
 
-	statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
-		`"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
-
 	// The slots hold a pod network, an owner's UID.
 	nodeSpecFields = `{"f:metadata":{"f:annotations":{"f:node.alpha.kubernetes.io/ttl":{}}},"f:spec":{"f:podCIDR":{},"f:podCIDRs":{".":{},"v:\"%s\"":{}}}}`
 
@@ -55,5 +50,14 @@ func conditionFields(kind string) string {
 	return `"k:{\"type\":\"` + kind + `\"}":` + fields
 }
 
-// statusFieldsNoIP is what the kubelet owns before the pod has an address.
-var statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(statusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-IP\"}":{".":{},"f:ip":{}}},`, "", 1))
+const podStatusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
+	`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
+	`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
+	`"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"11.0.0.1\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
+
+// What the kubelet owns of a pod's status, with an address and before it has
+// one. All pods share the text: it names one address for all.
+var (
+	statusFields     = metav1.NewFieldsV1(podStatusFields)
+	statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(podStatusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"11.0.0.1\"}":{".":{},"f:ip":{}}},`, "", 1))
+)

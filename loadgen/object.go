@@ -36,7 +36,7 @@ type model interface {
 func (m *objectMaker) initial(key uint32) Object {
 	now := *m.stamp
 	defer func() { *m.stamp = now }()
-	m.setTime(0)
+	*m.stamp = begin
 	m.version = m.first + uint64(key)
 	return m.create(key, entity{birth: key, group: key % uint32(m.groups)})
 }

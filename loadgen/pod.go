@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +29,8 @@ type podMaker struct {
 	templates []*template // of each deployment's current revision
 	originals []*template // of the initial population
 	pods      []*pod      // by key, nil until the first event
-	last      *pod        // that changed
+	shared    shared
+	last      *pod // that changed
 	lastNode  uint32
 }
 
@@ -60,8 +60,8 @@ func (m *podMaker) original(key uint32) *pod {
 		m.originals[group] = t
 	}
 	now := *m.stamp
-	m.stamp.setTime(0)
-	m.stamp.version = m.first + uint64(key)
+	*m.stamp = begin
+	m.version = m.first + uint64(key)
 	p := m.create(t, key)
 	m.enter(p, m.initialNode(key), running)
 	*m.stamp = now
@@ -181,70 +181,4 @@ func (m *podMaker) terminate(p *pod) {
 	p.meta.Generation = 2
 	p.meta.DeletionTimestamp = &metav1.Time{Time: m.now.Add(30 * time.Second)}
 	p.meta.DeletionGracePeriodSeconds = p.template.pod.Spec.TerminationGracePeriodSeconds
-}
-
-func (m *podMaker) enterStatus(p *pod, node uint32, s stage) {
-	status := &p.full.Status
-	switch s {
-	case scheduled:
-		p.full.Spec.NodeName = m.nodes[node].name
-		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: *m.now}}
-	case creating:
-		status.HostIP = m.nodes[node].ip
-		status.StartTime = m.now
-		m.setReady(status, corev1.ConditionFalse)
-		m.setContainer(p, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}, 0)
-	case running:
-		status.Phase = corev1.PodRunning
-		status.PodIP = p.ip
-		status.PodIPs = []corev1.PodIP{{IP: status.PodIP}}
-		m.setReady(status, corev1.ConditionTrue)
-		m.setContainer(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *m.now}}, 0)
-	case restarted:
-		m.setContainer(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *m.now}}, status.ContainerStatuses[0].RestartCount+1)
-	case unready:
-		m.setReady(status, corev1.ConditionFalse)
-	case finished:
-		status.Phase = corev1.PodSucceeded
-		m.setReady(status, corev1.ConditionFalse)
-		m.setContainer(p, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			Reason: "Completed", StartedAt: *status.StartTime, FinishedAt: *m.now,
-		}}, status.ContainerStatuses[0].RestartCount)
-	}
-}
-
-func (m *podMaker) setReady(status *corev1.PodStatus, ready corev1.ConditionStatus) {
-	scheduled := status.Conditions[len(status.Conditions)-1]
-	status.Conditions = []corev1.PodCondition{
-		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: *status.StartTime},
-		{Type: corev1.PodReady, Status: ready, LastTransitionTime: *m.now},
-		{Type: corev1.ContainersReady, Status: ready, LastTransitionTime: *m.now},
-		scheduled,
-	}
-}
-
-func (m *podMaker) setContainer(p *pod, state corev1.ContainerState, restarts int32) {
-	up := state.Running != nil
-	started := &no
-	if up {
-		started = &yes
-	}
-	p.full.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "app", State: state, Ready: up, RestartCount: restarts, Image: p.template.image, Started: started,
-	}}
-}
-
-// manageStatus notes in managedFields that the kubelet has written the status.
-func (m *podMaker) manageStatus(p *pod) {
-	fields := statusFieldsNoIP
-	if len(p.meta.ManagedFields) > 1 {
-		fields = p.meta.ManagedFields[1].FieldsV1
-	}
-	if p.stage == running && fields == statusFieldsNoIP {
-		fields = metav1.NewFieldsV1(strings.Replace(statusFields, "POD-IP", p.ip, 1))
-	}
-	p.meta.ManagedFields = []metav1.ManagedFieldsEntry{p.meta.ManagedFields[0], {
-		Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
-		Time: m.now, FieldsType: "FieldsV1", FieldsV1: fields, Subresource: "status",
-	}}
 }
