@@ -20,9 +20,9 @@ var ErrUnavailable = errors.New("the API server's modules can't be had")
 const version = "v1.36.3"
 
 // Build compiles the program in folder source, which is folder controlplane of
-// this package, and returns its path in the user's cache folder. It says on log
-// what it does, as the first time takes minutes: it downloads 130 MB of modules
-// and compiles for six minutes of CPU time.
+// this package, and returns its path in the user's cache folder. The first time
+// it downloads 85 MB of modules and compiles for five minutes of CPU time; it says
+// so on log.
 func Build(ctx context.Context, source string, log io.Writer) (binary string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

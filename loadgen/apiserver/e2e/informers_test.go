@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
 	featuretesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
@@ -103,7 +102,7 @@ func settle(t *testing.T, c *cluster, all []*watcher, after string) {
 	began := time.Now()
 	var behind string
 	fresh := map[string]map[string]runtime.Object{}
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := poll(t, func(ctx context.Context) (bool, error) {
 		for _, w := range all {
 			objects, ok := fresh[w.kind.Resource]
 			if !ok {
@@ -131,7 +130,7 @@ func settle(t *testing.T, c *cluster, all []*watcher, after string) {
 // and would never ask for what has expired.
 func stream(t *testing.T, c *cluster, all []*watcher) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := poll(t, func(ctx context.Context) (bool, error) {
 		for _, w := range all {
 			if !w.streaming.Load() {
 				return false, c.touch(ctx)

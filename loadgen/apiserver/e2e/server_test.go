@@ -20,7 +20,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -92,7 +91,7 @@ func TestServer(t *testing.T) {
 func TestKubeconfigFor(t *testing.T) {
 	server := serve(t)
 	admin := connectTo(t, server.Kubeconfig())
-	allowWatching(t, admin, "watchers", "pods")
+	allowWatching(t, admin, "watchers", kind{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("pods")})
 	kubeconfig, err := server.KubeconfigFor("jane", "watchers")
 	require.NoError(t, err)
 	jane := connectTo(t, kubeconfig)
@@ -106,11 +105,14 @@ func TestKubeconfigFor(t *testing.T) {
 	require.True(t, apierrors.IsForbidden(err), err)
 }
 
-// allowWatching lets a group list and watch a resource of the core group, no more.
-func allowWatching(t *testing.T, admin kubernetes.Interface, group string, resources ...string) {
+// allowWatching lets a group list and watch some kinds, no more.
+func allowWatching(t *testing.T, admin kubernetes.Interface, group string, kinds ...kind) {
 	t.Helper()
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: group},
-		Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: resources, Verbs: []string{"list", "watch"}}}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: group}}
+	for _, k := range kinds {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{
+			APIGroups: []string{k.Group}, Resources: []string{k.Resource}, Verbs: []string{"list", "watch"}})
+	}
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: group},
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: group},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: group}}}
@@ -119,11 +121,11 @@ func allowWatching(t *testing.T, admin kubernetes.Interface, group string, resou
 	_, err = admin.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
 	require.NoError(t, err)
 	// The authorizer reads roles through informers of its own.
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err = poll(t, func(ctx context.Context) (bool, error) {
 		client := admin.AuthorizationV1().SubjectAccessReviews()
 		review, err := client.Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{User: "any", Groups: []string{group},
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "watch", Resource: resources[0]}},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "watch", Group: kinds[0].Group, Resource: kinds[0].Resource}},
 		}, metav1.CreateOptions{})
 		return err == nil && review.Status.Allowed, err
 	})
@@ -183,7 +185,7 @@ func TestParentDies(t *testing.T) {
 	_, err = io.Copy(io.Discard, output)
 	require.NoError(t, err)
 	require.Error(t, parent.Wait(), "it was killed")
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err = poll(t, func(context.Context) (bool, error) {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			return false, c.Close()

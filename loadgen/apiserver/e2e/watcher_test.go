@@ -106,10 +106,11 @@ func newWatcher(t *testing.T, v impl.Variant[impl.NewInformer], c *connection, k
 	return w
 }
 
-func (w *watcher) OnAdd(object any, _ bool) { w.tell(object) }
-func (w *watcher) OnUpdate(_, object any)   { w.tell(object) }
-func (w *watcher) tell(object any)          { w.note(object, false) }
+func (w *watcher) OnAdd(object any, _ bool) { w.note(object, false) }
+func (w *watcher) OnUpdate(_, object any)   { w.note(object, false) }
 func (w *watcher) OnDelete(object any)      { w.note(object, true) }
+
+// note keeps what the handler was told.
 func (w *watcher) note(object any, gone bool) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	if err != nil {
@@ -124,6 +125,7 @@ func (w *watcher) note(object any, gone bool) {
 	}
 }
 
+// version returns an object's resource version.
 func version(object any) string {
 	m, err := meta.Accessor(object)
 	if err != nil {
