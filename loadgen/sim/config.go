@@ -38,6 +38,10 @@ type Config struct {
 	Priority bool
 	// Cold begins with the initial list of all objects still to be reconciled.
 	Cold bool
+	// Handover is how long an idle worker takes to wake up for an item. Some
+	// microseconds on a machine with nothing else to do, it only shows where few
+	// items wait for a worker.
+	Handover time.Duration
 	// Store is what the cache costs; the zero Store is DefaultStore.
 	Store Store
 }
@@ -77,8 +81,8 @@ func (c *Config) prepare() error {
 	if c.Store == (Store{}) {
 		c.Store = DefaultStore
 	}
-	if c.Warmup < 0 || c.Until < 0 {
-		return fmt.Errorf("warmup: found %v and until %v, expected at least 0", c.Warmup, c.Until)
+	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 {
+		return fmt.Errorf("warmup: found %v, until %v and handover %v, expected at least 0", c.Warmup, c.Until, c.Handover)
 	}
 	if c.Until > 0 && c.Warmup >= c.Until {
 		return fmt.Errorf("warmup: found %v, expected less than the %v that are simulated", c.Warmup, c.Until)

@@ -48,6 +48,7 @@ type station struct {
 	probe   *probe
 	workers int
 	busy    int
+	waking  int
 
 	busyArea, depthArea float64 // integrals over time, in nanoseconds
 }
@@ -55,6 +56,7 @@ type station struct {
 // A job is a worker's present item.
 type job struct {
 	station  *station
+	waking   bool // for an item that it has not got yet
 	key      key
 	priority int
 	source   rand.PCG      // of its own, so that draws do not depend on what else goes on
@@ -228,18 +230,30 @@ func (e *engine) resync() {
 	e.list()
 }
 
-// employ gives items to idle workers.
+// employ gives items to idle workers: at once or, if a worker takes time to wake
+// up, by waking as many as there are items.
 func (e *engine) employ() {
 	for _, s := range e.stations {
-		for s.busy < s.workers {
-			k, priority, ok := s.queue.get()
-			if !ok {
-				break
+		if e.config.Handover == 0 {
+			for s.busy < s.workers && e.take(s) {
 			}
-			s.busy++
-			e.start(job{station: s, key: k, priority: priority})
+			continue
+		}
+		for s.busy+s.waking < s.workers && s.waking < s.probe.depth {
+			s.waking++
+			e.schedule(e.clock.now+e.config.Handover, job{station: s, waking: true})
 		}
 	}
+}
+
+// take lets a worker begin with the next item.
+func (e *engine) take(s *station) bool {
+	k, priority, ok := s.queue.get()
+	if ok {
+		s.busy++
+		e.start(job{station: s, key: k, priority: priority})
+	}
+	return ok
 }
 
 func (e *engine) start(j job) {
@@ -261,6 +275,10 @@ func (e *engine) start(j job) {
 		}
 	}
 	j.source = e.source
+	e.schedule(at, j)
+}
+
+func (e *engine) schedule(at time.Duration, j job) {
 	slot := uint32(len(e.jobs))
 	if n := len(e.free); n > 0 {
 		slot, e.free = e.free[n-1], e.free[:n-1]
@@ -284,9 +302,15 @@ func (e *engine) step() {
 	slot := e.steps.pop()
 	j := &e.jobs[slot]
 	e.source = j.source
-	if j.calls == 0 {
-		e.finish(j)
+	switch {
+	case j.waking:
 		e.free = append(e.free, slot)
+		j.station.waking--
+		e.take(j.station)
+		return
+	case j.calls == 0:
+		e.free = append(e.free, slot)
+		e.finish(*j)
 		return
 	}
 	j.calls--
@@ -299,7 +323,7 @@ func (e *engine) step() {
 	e.steps.push(e.clock.now+wait+latency, slot)
 }
 
-func (e *engine) finish(j *job) {
+func (e *engine) finish(j job) {
 	s, r := j.station, e.reconcile
 	s.busy--
 	e.reconciles++
@@ -330,6 +354,7 @@ func (e *engine) finish(j *job) {
 	if e.watched != nil {
 		e.watched('d', j.key)
 	}
+	e.take(s) // it is awake
 }
 
 func (e *engine) settle(at time.Duration, count int64) {

@@ -101,6 +101,10 @@ func TestTimesAreTheContracts(t *testing.T) {
 		assert.EqualValues(t, 2, r.Reconciles)
 		assert.Equal(t, 3*ms, r.QueueWait.Mean(), "from its Add, not from the Done that queued it")
 	})
+	t.Run("an idle worker wakes up first, a busy one need not", func(t *testing.T) {
+		r := run(t, Config{Spec: spec, Store: exact, Handover: ms, Arrivals: arrive(at(0, 1), at(5*ms, 2), at(50*ms, 3))})
+		assert.Equal(t, (1+6+1)*ms/3, r.QueueWait.Mean())
+	})
 	t.Run("a batch is delivered when all of it is stored", func(t *testing.T) {
 		r := run(t, Config{Spec: spec, Store: Store{Update: ms}, Arrivals: arrive(at(0, 1), at(ms/2, 2), at(ms/2, 3))})
 		assert.Equal(t, 28*ms, r.Drain, "stored at 1 ms, the others at 3 ms")

@@ -69,6 +69,8 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"rolling-update", "--two-queues"}, "--two-queues: the workload has no nodes"},
 		{[]string{bookmark}, "no events but bookmarks"},
 		{[]string{"validate", "--precision", "0"}, "--precision: found 0"},
+		{[]string{"validate", "--drive", "--workers", "0"}, "--workers: found 0"},
+		{[]string{"validate", "--drive", "--utilisation", "1.5"}, "utilisation: found 1.5"},
 	} {
 		code, _, stderr := simulate(t, tt.args...)
 		assert.Equal(t, exitUsage, code, tt.args)

@@ -2,65 +2,119 @@ package app
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/sim/reality"
 	"github.com/informerbench/informerbench/loadgen/sim/validate"
 	"github.com/spf13/cobra"
 )
 
+// A simValidation is what the flags of sim validate say.
+type simValidation struct {
+	theory  validate.Options
+	driven  bool
+	reality reality.Options
+	out     output
+}
+
 func simValidateCommand() *cobra.Command {
-	o := validate.Options{Arrivals: 1_000_000, Batch: 4}
-	var out output
+	v := simValidation{theory: validate.Options{Arrivals: 1_000_000, Batch: 4}}
 	cmd := &cobra.Command{
 		Use:   "validate",
-		Short: "Compare simulations with queueing theory",
+		Short: "Compare simulations with queueing theory, or with drives",
 		Long: `Validate simulates systems whose mean wait is known (M/M/c by Erlang, M/D/c by
 Crommelin, M/G/1 by Pollaczek and Khinchine, and a token bucket) until the
 interval of the mean is narrow enough, and prints theory, simulation and
-difference. It exits with 1 if a difference is above 2 %.`,
+difference. It exits with 1 if a difference is above 2 %.
+
+With --drive it drives a controller on client-go's queue in real time, simulates
+it with the same events and service times, and prints p50 and p99 of the queue
+wait of both. It exits with 1 if one differs by more than 15 % and more than
+50 µs. That needs a machine with little else to do.`,
 		Example: `  # All models, in some minutes
   benchrun sim validate
 
   # A first look
-  benchrun sim validate --precision 0.02`,
+  benchrun sim validate --precision 0.05
+
+  # Against reality, three minutes
+  benchrun sim validate --drive`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !(o.Precision > 0) || o.Most < 1 {
-				return fmt.Errorf("--precision: found %v and --replicas: found %d, expected more than 0", o.Precision, o.Most)
+			if v.driven {
+				return v.compare(cmd)
 			}
-			o.Done = func(r validate.Row) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f, service %s: %+.2f %%\n", r.Model, r.Utilisation, r.Service, 100*r.Difference)
-			}
-			rows, err := validate.Theory(cmd.Context(), validate.Models(), o)
-			if printed := printValidation(cmd, out, rows); err == nil {
-				err = printed
-			}
-			if err != nil {
-				return err
-			}
-			for _, r := range rows {
-				if !r.Agrees() {
-					return errGate
-				}
-			}
-			return nil
+			return v.simulate(cmd)
 		},
 	}
+	v.reality.Service, _ = randvar.Parse("exp(50ms)") // known to be well formed
 	f := cmd.Flags()
-	f.Float64Var(&o.Precision, "precision", 0.005, "wanted half width of the means' intervals, as a share")
-	f.IntVar(&o.Most, "replicas", 100, "simulations of a model at most")
-	f.Uint64Var(&o.Seed, "seed", 1, "seed")
-	out.addTo(cmd)
+	f.Float64Var(&v.theory.Precision, "precision", 0.01, "wanted half width of the means' intervals, as a share")
+	f.IntVar(&v.theory.Most, "replicas", 60, "simulations of a model at most")
+	f.BoolVar(&v.driven, "drive", false, "compare with drives in real time")
+	f.Float64SliceVar(&v.reality.Utilisations, "utilisation", []float64{0.5, 0.8, 0.95}, "of the workers, in the drives")
+	f.IntVar(&v.reality.Workers, "workers", 5, "concurrent reconciles, in the drives")
+	f.Var(distFlag{&v.reality.Service}, "service", "time of a reconcile, in the drives")
+	f.DurationVar(&v.reality.Duration, "duration", time.Minute, "of each drive")
+	f.Uint64Var(&v.theory.Seed, "seed", 1, "seed")
+	v.out.addTo(cmd)
 	return cmd
 }
 
-func printValidation(cmd *cobra.Command, out output, rows []validate.Row) error {
-	t := table{header: []string{"model", "utilisation", "service", "theory", "simulated", "difference"}, value: rows}
+func (v *simValidation) simulate(cmd *cobra.Command) error {
+	if !(v.theory.Precision > 0) || v.theory.Most < 1 {
+		return fmt.Errorf("--precision: found %v and --replicas: found %d, expected more than 0", v.theory.Precision, v.theory.Most)
+	}
+	v.theory.Done = func(r validate.Row) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f, service %s: %+.2f %%\n", r.Model, r.Utilisation, r.Service, 100*r.Difference)
+	}
+	rows, failure := validate.Theory(cmd.Context(), validate.Models(), v.theory)
+	t := table{header: []string{"model", "utilisation", "service", "theory", "simulated", "from", "to", "difference"}, value: rows}
+	agree := true
 	for _, r := range rows {
+		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
 			r.Model, figureText(r.Utilisation, "share"), r.Service, roundDuration(r.Theory).String(),
-			fmt.Sprintf("%s [%s, %s]", figureText(r.Simulated.Mean, "s"), figureText(r.Simulated.Low, "s"), figureText(r.Simulated.High, "s")),
+			figureText(r.Simulated.Mean, "s"), figureText(r.Simulated.Low, "s"), figureText(r.Simulated.High, "s"),
 			fmt.Sprintf("%+.2f%%", 100*r.Difference),
 		})
 	}
-	return out.print(cmd.OutOrStdout(), t)
+	return v.end(cmd, t, agree, failure)
+}
+
+func (v *simValidation) compare(cmd *cobra.Command) error {
+	if v.reality.Workers < 1 || v.reality.Duration <= 0 || !(v.reality.Service.Mean() > 0) {
+		return fmt.Errorf("--workers: found %d, --duration: found %v, --service: found %v, expected more than 0",
+			v.reality.Workers, v.reality.Duration, v.reality.Service)
+	}
+	v.reality.Seed = v.theory.Seed
+	v.reality.Done = func(r reality.Row) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "utilisation %.2f: %d reconciles driven and simulated\n", r.Utilisation, r.Reconciles)
+	}
+	rows, failure := reality.Compare(cmd.Context(), v.reality)
+	t := table{header: []string{"utilisation", "reconciles", "p50 driven", "simulated", "p99 driven", "simulated", "agrees"}, value: rows}
+	agree := true
+	for _, r := range rows {
+		agree = agree && r.Agrees()
+		t.rows = append(t.rows, []string{
+			figureText(r.Utilisation, "share"), fmt.Sprint(r.Reconciles),
+			roundDuration(r.DrivenP50).String(), roundDuration(r.SimulatedP50).String(),
+			roundDuration(r.DrivenP99).String(), roundDuration(r.SimulatedP99).String(), yes(r.Agrees()),
+		})
+	}
+	return v.end(cmd, t, agree, failure)
+}
+
+// end prints what there is, even of work that was interrupted.
+func (v *simValidation) end(cmd *cobra.Command, t table, agree bool, failure error) error {
+	if len(t.rows) > 0 {
+		if err := v.out.print(cmd.OutOrStdout(), t); err != nil {
+			return err
+		}
+	}
+	if failure == nil && !agree {
+		return errGate
+	}
+	return failure
 }

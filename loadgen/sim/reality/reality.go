@@ -1,0 +1,145 @@
+// Package reality compares simulations with drives of the same controller in
+// real time.
+//
+//  1. [Handover] measures how long an idle worker takes to wake up on this
+//     machine, as nothing in a specification says.
+//  2. [Compare] drives a controller on client-go's queue at some utilisations,
+//     and simulates it with the same events and the same service times.
+//  3. A [Row] holds both queue waits beside each other.
+package reality
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/sim"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Options say what is compared.
+type Options struct {
+	Utilisations []float64     // of the workers, below 1
+	Workers      int           // concurrent reconciles
+	Service      randvar.Dist  // seconds of a reconcile
+	Duration     time.Duration // of each drive
+	Seed         uint64
+	// Done, if not nil, is called after each drive.
+	Done func(Row)
+}
+
+// A Row is one drive and its simulation.
+type Row struct {
+	Utilisation  float64       `json:"utilisation"`
+	Reconciles   int64         `json:"reconciles"`
+	Handover     time.Duration `json:"handoverNanoseconds"` // as measured before the drive
+	DrivenP50    time.Duration `json:"drivenP50Nanoseconds"`
+	SimulatedP50 time.Duration `json:"simulatedP50Nanoseconds"`
+	DrivenP99    time.Duration `json:"drivenP99Nanoseconds"`
+	SimulatedP99 time.Duration `json:"simulatedP99Nanoseconds"`
+	Warnings     []string      `json:"warnings,omitempty"` // of the drive
+}
+
+// Tolerance is the difference that is still agreement.
+const Tolerance = 0.15
+
+// Agrees reports whether the simulated p50 and p99 are near the driven ones: by
+// the tolerance or, where hardly anything waits, by fifty microseconds.
+func (r Row) Agrees() bool {
+	near := func(simulated, driven time.Duration) bool {
+		difference := (simulated - driven).Abs()
+		return difference <= 50*time.Microsecond || difference.Seconds() <= Tolerance*driven.Seconds()
+	}
+	return near(r.SimulatedP50, r.DrivenP50) && near(r.SimulatedP99, r.DrivenP99)
+}
+
+// Compare drives and simulates each utilisation in turn. What it returns
+// together with an error are the rows so far.
+func Compare(ctx context.Context, o Options) ([]Row, error) {
+	var rows []Row
+	for _, utilisation := range o.Utilisations {
+		if !(utilisation > 0 && utilisation < 1) {
+			return rows, fmt.Errorf("utilisation: found %v, expected more than 0 and less than 1", utilisation)
+		}
+		row, err := o.compare(ctx, utilisation)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+		if o.Done != nil {
+			o.Done(row)
+		}
+	}
+	return rows, nil
+}
+
+func (o Options) compare(ctx context.Context, utilisation float64) (Row, error) {
+	row := Row{Utilisation: utilisation, Handover: Handover(200)}
+	spec := o.spec(utilisation)
+	warmup := o.Duration / 10
+	driven, err := drive.Run(ctx, drive.Config{Workload: spec.Name, Spec: spec, Seed: o.Seed, Speed: 1, Warmup: warmup})
+	if err != nil {
+		return row, err
+	}
+	if ctx.Err() != nil {
+		return row, ctx.Err()
+	}
+	simulated, err := sim.Run(ctx, sim.Config{Spec: spec, Seed: o.Seed, Warmup: warmup, Handover: row.Handover})
+	if err != nil {
+		return row, err
+	}
+	wait := driven.Latency(drive.QueueWait)
+	row.Reconciles, row.Warnings = wait.Count, driven.Warnings
+	row.DrivenP50, row.DrivenP99 = time.Duration(wait.At(0.5)), time.Duration(wait.At(0.99))
+	row.SimulatedP50, row.SimulatedP99 = simulated.QueueWait.Quantile(0.5), simulated.QueueWait.Quantile(0.99)
+	return row, nil
+}
+
+// spec is a load of small objects, many enough that few changes coalesce.
+func (o Options) spec(utilisation float64) *loadgen.Spec {
+	rate := utilisation * float64(o.Workers) / o.Service.Mean()
+	return &loadgen.Spec{
+		Name: fmt.Sprintf("utilisation-%v", utilisation), Seed: o.Seed, Duration: o.Duration,
+		Resources: []loadgen.Resource{{
+			Kind: "metadata", Count: int(math.Max(1000, 100*rate)), Namespaces: 10,
+			Events: loadgen.Events{Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Rate: rate}},
+		}},
+		Reconcile: loadgen.Reconcile{Workers: o.Workers, Service: o.Service},
+	}
+}
+
+// Handover is the median time from Add to Get of n items that come one by one,
+// to a worker that sleeps at client-go's queue.
+func Handover(n int) time.Duration {
+	q := workqueue.NewTyped[time.Time]()
+	waits := make(chan time.Duration)
+	go func() {
+		defer close(waits)
+		for {
+			added, shutdown := q.Get()
+			if shutdown {
+				return
+			}
+			wait := time.Since(added)
+			q.Done(added)
+			waits <- wait
+		}
+	}()
+	all := make([]time.Duration, n)
+	ticker := time.NewTicker(time.Millisecond) // so that the worker falls asleep
+	defer ticker.Stop()
+	for i := range all {
+		<-ticker.C
+		q.Add(time.Now())
+		all[i] = <-waits
+	}
+	q.ShutDown()
+	<-waits
+	slices.Sort(all)
+	return all[n/2]
+}
