@@ -83,7 +83,15 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	if t.f.throttled {
 		compare(m.work, func(r sim.Result) sim.Distribution { return r.Work }, 1)
 	}
-	x.score /= n
+	// A model on which more or fewer adds coalesce than did is another load.
+	var logs []float64
+	for _, r := range results {
+		logs = append(logs, math.Log(max(1, float64(r.Adds))/r.Load.Seconds()))
+	}
+	mean, deviation := moments(logs)
+	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
+	x.score += 2 * z * z
+	x.score /= n + 2
 	for _, r := range results {
 		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
 	}
@@ -132,20 +140,47 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		return f.even(ctx, t, best)
 	}
 	few, err := f.fewKeys(ctx, t, best, progress)
-	if err != nil || few.score <= fits {
-		return few, err
+	if err != nil || few.keys == 0 || few.score <= fits {
+		if err != nil || few.keys != 0 {
+			return few.outcome, err
+		}
+		return f.bursty(ctx, t, best, progress)
 	}
-	return f.bursty(ctx, t, few, progress)
+	r := &f.Model.Spec.Resources[0]
+	random := r.Events.Arrivals
+	bursts, err := f.bursty(ctx, t, best, progress)
+	if err != nil || bursts.score <= few.score {
+		return bursts, err
+	}
+	r.Events.Arrivals, f.Dispersion = random, 1
+	f.onKeys(few)
+	return few.outcome, nil
+}
+
+// few is an outcome with few keys; 0 if many explain the waits as well.
+type few struct {
+	outcome
+	keys int
+	rate float64
+}
+
+func (f *fit) onKeys(x few) {
+	r := &f.Model.Spec.Resources[0]
+	r.Count, r.Events.Arrivals.Rate = x.keys, x.rate
+	f.RawRate, f.Coalesced = x.rate, 1-f.ArrivalRate/x.rate
+	f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", x.keys)
+	f.doubt("keys waited longer than many keys would; about %d that often change while they are worked on explain it best; --keys says how many there are", x.keys)
 }
 
 // fewKeys tries small numbers of keys: one that changes again while it is
 // worked on waits for that, however idle the other workers are.
-func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(string)) (outcome, error) {
+func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(string)) (few, error) {
 	r := &f.Model.Spec.Resources[0]
+	best := few{outcome: many}
 	if r.Count != keysUnknown {
-		return many, nil
+		return best, nil
 	}
-	best, chosen, rate := many, keysUnknown, r.Events.Arrivals.Rate
+	rate := r.Events.Arrivals.Rate
 	for _, keys := range []int{3, 6, 12, 25, 50, 100, 200} {
 		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)
 		if hidden > 0.9 {
@@ -158,14 +193,12 @@ func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(
 			return best, err
 		}
 		if x.score < best.score/1.5 {
-			best, chosen, rate = x, keys, r.Events.Arrivals.Rate
+			best = few{x, keys, r.Events.Arrivals.Rate}
 		}
 	}
-	r.Count, r.Events.Arrivals.Rate = chosen, rate
-	if chosen != keysUnknown {
-		f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", chosen)
-		f.RawRate, f.Coalesced = rate, 1-f.ArrivalRate/rate
-		f.doubt("keys waited longer than many keys would; about %d that often change while they are worked on explain it best; --keys says how many there are", chosen)
+	r.Count, r.Events.Arrivals.Rate = keysUnknown, rate
+	if best.keys != 0 && best.score <= fits {
+		f.onKeys(best)
 	}
 	return best, nil
 }
@@ -295,9 +328,7 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	}
 	if duty == 0 || best.score > random.score/2 {
 		*a = loadgen.Arrivals{Kind: "poisson", Rate: rate}
-		if f.RawRate == 0 {
-			f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
-		}
+		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 		return random, nil
 	}

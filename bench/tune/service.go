@@ -35,7 +35,7 @@ func (s shape) of(mean float64) randvar.Dist {
 	case "quantiles":
 		var b strings.Builder
 		for i, x := range s.points {
-			fmt.Fprintf(&b, ", %s=%s", strconv.FormatFloat(s.at[i], 'g', 6, 64), seconds(x*mean))
+			fmt.Fprintf(&b, ", %s=%s", strconv.FormatFloat(s.at[i], 'g', 12, 64), seconds(x*mean))
 		}
 		text = "quantiles(" + b.String()[2:] + ")"
 	default:
@@ -179,12 +179,14 @@ func pieces(h scrape.Histogram, mean float64) (shape, bool) {
 			low = max(low, high/10)
 			for k := range parts {
 				u := float64(k) / parts
-				// Where two buckets meet the quantile function may jump.
+				x := low * math.Pow(high/low, math.Pow(u, bend))
 				if k == 0 && len(at) > 0 {
-					u = 1e-6
+					if x <= points[len(points)-1] {
+						continue // the end of the bucket before
+					}
+					u = 1e-6 // a jump over empty buckets
 				}
-				at = append(at, below+n/h.Count()*u)
-				points = append(points, low*math.Pow(high/low, math.Pow(u, bend)))
+				at, points = append(at, below+n/h.Count()*u), append(points, x)
 			}
 			below += n / h.Count()
 			at, points = append(at, below), append(points, high)

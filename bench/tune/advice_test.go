@@ -1,0 +1,205 @@
+package tune
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func objectives(t *testing.T, texts ...string) []Objective {
+	t.Helper()
+	var list []Objective
+	for _, text := range texts {
+		o, err := ParseObjective(text)
+		require.NoError(t, err)
+		list = append(list, o)
+	}
+	return list
+}
+
+func advise(t *testing.T, s system, o Options) Advice {
+	t.Helper()
+	if o.Current.Told == nil {
+		o.Current = s.given()
+	}
+	r, err := Metrics(t.Context(), s.run(*seed, *length).delta(t), o)
+	require.NoError(t, err)
+	require.Len(t, r.Queues, 1)
+	require.Equal(t, "complete", r.Stopped)
+	require.Empty(t, r.Queues[0].Refused)
+	return r.Queues[0]
+}
+
+// The cheapest number of workers is found as by trying every one of them on the
+// true system.
+func TestRecommendationIsTheCheapest(t *testing.T) {
+	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
+	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms", "max workers 32"), Seed: *seed})
+	exhaustive := 0
+	for s.workers = 5; exhaustive == 0; s.workers++ {
+		if quantile(s.run(*seed+9, 6*(*length)).wait, 0.99) < 0.05 {
+			exhaustive = s.workers
+		}
+	}
+	assert.LessOrEqual(t, float64(a.Recommended.Workers), 1.1*float64(exhaustive)+0.5, a.Summary)
+	s.workers = a.Recommended.Workers
+	assert.Less(t, quantile(s.run(*seed+9, 6*(*length)).wait, 0.99), 1.1*0.05, "within a tenth of the objective")
+	require.NotNil(t, a.Then)
+	assert.True(t, a.Then.Stable)
+	assert.NotEmpty(t, a.Curves)
+	assert.Greater(t, len(a.Pareto), 1)
+	for i := 1; i < len(a.Pareto); i++ {
+		assert.Greater(t, a.Pareto[i].Cost, a.Pareto[i-1].Cost)
+		assert.Less(t, a.Pareto[i].SettleP99, a.Pareto[i-1].SettleP99)
+	}
+}
+
+func TestLimitedClient(t *testing.T) {
+	s := system{rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 18, tokens: 10}
+	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 10ms", "api qps <= 50"), Seed: *seed})
+	assert.Contains(t, a.Bottleneck, "The client's limit binds")
+	assert.Greater(t, a.Recommended.QPS, 18.0)
+	assert.LessOrEqual(t, a.Recommended.QPS, 50.0)
+	assert.Empty(t, a.Impossible)
+	s.workers, s.qps, s.tokens = a.Recommended.Workers, a.Recommended.QPS, a.Recommended.Burst
+	assert.Less(t, quantile(s.run(*seed+9, 4*(*length)).wait, 0.99), 0.015)
+}
+
+func TestUnstableAndImpossible(t *testing.T) {
+	s := system{rate: 90, service: exponentially(0.05), mean: 0.05, workers: 3}
+	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 1s", "max workers 16"), Seed: *seed})
+	assert.Regexp(t, `^the load is 1(49|50|51) % of what the current settings can carry \(workers\).*stable from 5 workers on$`, a.Unstable)
+	assert.Greater(t, a.Recommended.Workers, 4)
+
+	a = advise(t, s, Options{Objectives: objectives(t, "max workers 4"), Seed: *seed})
+	require.Len(t, a.Impossible, 1)
+	assert.Contains(t, a.Impossible[0], "the nearest possible is 5 workers")
+
+	s.rate, s.workers = 20, 6
+	a = advise(t, s, Options{Objectives: objectives(t, "p99 settle < 10ms"), Seed: *seed})
+	require.Len(t, a.Impossible, 1)
+	assert.Contains(t, a.Impossible[0], "p99 settle < 10ms: the nearest possible within the limits is")
+
+	limited := system{rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 18, tokens: 10}
+	a = advise(t, limited, Options{Objectives: objectives(t, "api qps <= 12"), Seed: *seed})
+	require.Len(t, a.Impossible, 1)
+	assert.Regexp(t, `^api qps 12: the load makes 1[56][0-9.]* API calls a second`, a.Impossible[0])
+}
+
+func TestRefusals(t *testing.T) {
+	enough := system{rate: 30, service: exponentially(0.05), mean: 0.05, workers: 2}.run(*seed, 60)
+	for name, c := range map[string]struct {
+		change       func(*scrape.Queue)
+		why, instead string
+	}{
+		"few":        {func(q *scrape.Queue) { q.Work.Counts = []float64{0, 0, 0, 0, 0, 0, 10, 20, 3, 0, 0} }, "33 reconciles in 1m0s, expected at least 200", "an interval of 31m0s"},
+		"one bucket": {func(q *scrape.Queue) { q.Work, q.Wait = oneBucket(q.Work), oneBucket(q.Wait) }, "every reconcile lies in one bucket", "more load"},
+		"reset":      {func(q *scrape.Queue) { q.Reset, q.Doubts = true, []string{"it fell"} }, "counters fell between the scrapes: it fell", "without a restart"},
+		"no waits":   {func(q *scrape.Queue) { q.Wait = scrape.Histogram{} }, "workqueue_queue_duration_seconds counted nothing", "all workqueue_… families"},
+		"idle":       {func(q *scrape.Queue) { *q = scrape.Queue{Name: "q"} }, "nothing was added", "works"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := enough.delta(t)
+			q := d.Queues["q"]
+			c.change(&q)
+			d.Queues["q"] = q
+			r, err := Metrics(t.Context(), d, Options{})
+			require.NoError(t, err)
+			require.Len(t, r.Queues, 1)
+			assert.Contains(t, r.Queues[0].Refused, c.why)
+			assert.Contains(t, r.Queues[0].Record, c.instead)
+			assert.Nil(t, r.Queues[0].Then)
+		})
+	}
+	_, err := Metrics(t.Context(), enough.delta(t), Options{Queue: "other"})
+	assert.EqualError(t, err, `queue: unknown queue "other", expected one of q`)
+}
+
+func oneBucket(h scrape.Histogram) scrape.Histogram {
+	all := scrape.Histogram{Bounds: h.Bounds, Counts: make([]float64, len(h.Counts)), Sum: 0.05 * h.Count()}
+	all.Counts[7] = h.Count()
+	return all
+}
+
+// Of an overloaded controller rate and service time are still exact.
+func TestOverloadIsNamed(t *testing.T) {
+	d := system{rate: 50, service: exponentially(0.05), mean: 0.05, workers: 2}.run(*seed, 300).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(Current{Settings: Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}, d.Queues["q"]), Options{}, false)
+	assert.True(t, f.overloaded)
+	assert.InEpsilon(t, 50, f.ArrivalRate, 0.05)
+	assert.InEpsilon(t, 2.5, f.Offered, 0.05)
+}
+
+func TestSeveralQueuesShareAClient(t *testing.T) {
+	busy := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 3, calls: 2, latency: 0.01, qps: 100, tokens: 100}.run(*seed, 300)
+	calm := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300)
+	s, err := scrape.Parse("m", strings.NewReader(text([]string{"busy", "calm"}, []observed{busy, calm})))
+	require.NoError(t, err)
+	d, err := scrape.Since(s, 300*time.Second)
+	require.NoError(t, err)
+	shared := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, false)
+	own := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, true)
+	assert.InDelta(t, 20, shared.CallRate+shared.Background, 1)
+	assert.Greater(t, shared.Background, 0.5)
+	assert.Zero(t, own.Background)
+	assert.Contains(t, strings.Join(shared.unidentified, " "), "which queue made which API call")
+}
+
+func TestBudgetKeepsWhatWasFound(t *testing.T) {
+	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 5}
+	r, err := Metrics(t.Context(), s.run(*seed, 120).delta(t), Options{Current: s.given(), Budget: time.Millisecond, Seed: 1})
+	require.NoError(t, err)
+	assert.Equal(t, "budget", r.Stopped)
+	assert.InDelta(t, 85, r.Queues[0].Model.ArrivalRate, 5)
+	assert.NotEmpty(t, r.Queues[0].Summary)
+	_, err = json.Marshal(r)
+	assert.NoError(t, err)
+}
+
+func TestWorkload(t *testing.T) {
+	spec, err := loadgen.ParseSpec("w.yaml", []byte(`
+name: two
+seed: 1
+duration: 5m
+resources:
+- {name: a, kind: custom, count: 500, events: {pattern: mix, mix: {add: 0, update: 1, delete: 0}, arrivals: {kind: poisson, rate: 40}}}
+reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
+`))
+	require.NoError(t, err)
+	r, err := Workload(t.Context(), spec, Options{Objectives: objectives(t, "p99 queue wait < 20ms"), Seed: 1})
+	require.NoError(t, err)
+	a := r.Queues[0]
+	require.NotNil(t, a.Then)
+	assert.Greater(t, a.Recommended.Workers, 4)
+	assert.Less(t, a.Then.Wait.P99.Mean, 0.022)
+	assert.InDelta(t, 40, a.Model.RawRate, 2)
+
+	spec.Reconcile.Service = randvar.Dist{}
+	_, err = Workload(t.Context(), spec, Options{})
+	assert.ErrorContains(t, err, "reconcile.service: missing")
+}
+
+func TestServiceShapes(t *testing.T) {
+	for _, s := range []shape{{family: "constant"}, {family: "gamma", cv: 0.05}, {family: "gamma", cv: 12}, {family: "lognormal", cv: 0.05}, {family: "lognormal", cv: 11}} {
+		for _, mean := range []float64{1e-6, 0.02, 100} {
+			assert.InEpsilon(t, mean, s.of(mean).Mean(), 0.02, "%v of %v", s, mean)
+		}
+	}
+	// Two humps: most reconciles find nothing to do.
+	h := scrape.Histogram{Bounds: workBounds, Counts: []float64{0, 0, 0, 0, 500, 0, 0, 300, 100, 0, 0}, Sum: 60}
+	fit := fitService(h, h.Mean())
+	assert.Equal(t, "quantiles", fit.family)
+	assert.Less(t, fit.distance, 0.01)
+	d := fit.of(h.Mean())
+	assert.InEpsilon(t, h.Mean(), d.Mean(), 0.01)
+	assert.InDelta(t, 500.0/900, cumulative(d, 1e-3), 0.01)
+	assert.False(t, math.IsNaN(fit.cv))
+}
