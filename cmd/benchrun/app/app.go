@@ -10,6 +10,7 @@
 //	report    the report of an older run again
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
+//	trend     many results, with the points from which on they differ
 //	serve     many runs and their profiles, in the browser
 //	workload  workload specs: show, check, explain
 //	trace     recordings of watch traffic: look, convert, replay
@@ -114,7 +115,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), electionsCommand(), s.clauseCommand())
 	return root
 }
 

@@ -1,0 +1,282 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/tune/lease"
+	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/impl/election"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/sim/failover"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/leaderelection"
+)
+
+// electionTuning is tune --election: its flags and what it does.
+type electionTuning struct {
+	objectives lease.Objectives
+	current    string
+	elector    string
+	latency    string
+	stall      string
+	world      failover.Config
+}
+
+func (e *electionTuning) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.DurationVar(&e.objectives.Failover, "failover", 0, "election: wanted time from a leader's crash until another leads, in 99 of 100 cases (default that of --lease)")
+	f.Float64Var(&e.objectives.Calls, "api-budget", 0, "election: API calls a second of all candidates together (default those of --lease)")
+	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, "election: how many times as fast one candidate's clock may run as another's")
+	f.StringVar(&e.current, "lease", failover.Defaults.String(), "election: current lease duration/renew deadline/retry period")
+	f.StringVar(&e.elector, "elector", "client-go", "election: elector to simulate")
+	f.IntVar(&e.world.Candidates, "candidates", 2, "election: replicas that take part")
+	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", "election: duration of an API call, a distribution (see benchrun workload --help)")
+	f.Float64Var(&e.world.Errors, "api-errors", 0, "election: share of API calls that fail")
+	f.StringVar(&e.stall, "api-stall", "", "election: how long the API server stalls now and then, a distribution")
+	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, "election: mean time between stalls")
+	f.IntVar(&e.world.Runs, "runs", 10_000, "election: simulated runs of each scenario")
+	// The flag is known to exist.
+	_ = cmd.RegisterFlagCompletionFunc("elector", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return electorNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// problem checks the flags.
+func (e *electionTuning) problem() (lease.Problem, error) {
+	fail := func(err error) (lease.Problem, error) { return lease.Problem{}, err }
+	current, err := parseLease(e.current)
+	if err != nil {
+		return fail(fmt.Errorf("--lease: %w", err))
+	}
+	if _, err := electorNamed(e.elector); err != nil {
+		return fail(fmt.Errorf("--elector: %w", err))
+	}
+	world := e.world
+	if world.Latency, err = randvar.Parse(e.latency); err != nil {
+		return fail(fmt.Errorf("--api-latency: %w", err))
+	}
+	if e.stall == "" {
+		world.SpikeEvery = 0
+	} else if world.Spike, err = randvar.Parse(e.stall); err != nil {
+		return fail(fmt.Errorf("--api-stall: %w", err))
+	}
+	// 10,000 runs of two minutes are two weeks.
+	world.Watch = 2 * time.Minute
+	return lease.Problem{Objectives: e.objectives, Current: current, World: world}, nil
+}
+
+func parseLease(text string) (failover.Settings, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return failover.Settings{}, fmt.Errorf("found %q, expected lease duration/renew deadline/retry period, as in %v", text, failover.Defaults)
+	}
+	var durations [3]time.Duration
+	for i, part := range parts {
+		var err error
+		if durations[i], err = time.ParseDuration(part); err != nil {
+			return failover.Settings{}, fmt.Errorf("found %q, expected a duration as in 15s", part)
+		}
+	}
+	s := failover.Settings{LeaseDuration: durations[0], RenewDeadline: durations[1], RetryPeriod: durations[2]}
+	return s, s.Validate()
+}
+
+// run simulates, prints the settings side by side and what to paste.
+func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error {
+	p, err := e.problem()
+	if err != nil {
+		return err
+	}
+	p.World.Seed = cmp.Or(seed, uint64(time.Now().UnixNano()))
+	fmt.Fprintf(cmd.ErrOrStderr(), "elector %s, seed %d\n", e.elector, p.World.Seed)
+	begin := time.Now()
+	progress := newProgressLine(cmd.ErrOrStderr())
+	p.Progress = func(doing string) { progress.show(lab.Progress{Doing: doing, Elapsed: time.Since(begin)}) }
+	p.Simulate = func(ctx context.Context, c failover.Config) (failover.Result, error) {
+		return simulateChild(ctx, e.elector, c)
+	}
+	advice, err := lease.Advise(cmd.Context(), p)
+	progress.done()
+	if cmd.Context().Err() != nil {
+		return errors.New("interrupted: nothing is recommended")
+	}
+	if err != nil {
+		return err
+	}
+	advice.Elector = e.elector
+	if err := out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || out != "table" {
+		return err
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), electionSnippets(advice))
+	return err
+}
+
+// electionTable shows current and recommended settings side by side.
+func electionTable(a lease.Advice) table {
+	t := table{value: a, header: []string{"figure", "current", "recommended"}}
+	row := func(name string, of func(failover.Settings, map[failover.Scenario]failover.Result) string) {
+		index := func(all []failover.Result) map[failover.Scenario]failover.Result {
+			m := map[failover.Scenario]failover.Result{}
+			for _, r := range all {
+				m[r.Config.Scenario] = r
+			}
+			return m
+		}
+		t.rows = append(t.rows, []string{name, of(a.Current, index(a.Before)), of(a.Recommended, index(a.After))})
+	}
+	type results = map[failover.Scenario]failover.Result
+	times := func(x failover.Times) string {
+		if x.Runs == 0 {
+			return "-"
+		}
+		short := func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }
+		return short(x.P50) + " / " + short(x.P99) + " / " + short(x.Max) + " s"
+	}
+	row("lease / renew / retry", func(s failover.Settings, _ results) string { return s.String() })
+	row("first leader, p50 / p99 / max", func(_ failover.Settings, r results) string { return times(r[failover.Start].Failover) })
+	row("failover after a clean end", func(_ failover.Settings, r results) string { return times(r[failover.Release].Failover) })
+	row("failover after a crash", func(_ failover.Settings, r results) string { return times(r[failover.Crash].Failover) })
+	row("failover after a partition", func(_ failover.Settings, r results) string { return times(r[failover.Partition].Failover) })
+	row("API calls a second: leader, each other", func(_ failover.Settings, r results) string {
+		return fmt.Sprintf("%.2f, %.2f", r[failover.Steady].LeaderCalls, r[failover.Steady].StandbyCalls)
+	})
+	row("leadership lost for nothing, an hour", func(_ failover.Settings, r results) string {
+		return fmt.Sprintf("%.3g", r[failover.Steady].Losses)
+	})
+	row("API calls of 3s for a renew deadline: leader kept", func(_ failover.Settings, r results) string {
+		slow := r[failover.SlowAPI]
+		return fmt.Sprintf("%.1f%%", 100*float64(slow.Kept)/float64(max(1, slow.Config.Runs)))
+	})
+	row("API outage survived for sure", func(s failover.Settings, _ results) string { return (s.RenewDeadline - s.RetryPeriod).String() })
+	row("clock rates may differ by", func(s failover.Settings, _ results) string {
+		return fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))
+	})
+	row("runs in which two led at once", func(_ failover.Settings, r results) string {
+		n := 0
+		for _, x := range r {
+			n += x.Overlaps
+		}
+		return fmt.Sprint(n)
+	})
+	return t
+}
+
+// electionSnippets is what to paste.
+func electionSnippets(a lease.Advice) string {
+	s := a.Recommended
+	inSource := func(d time.Duration) string {
+		if d%time.Second == 0 {
+			return fmt.Sprintf("%d * time.Second", d/time.Second)
+		}
+		return fmt.Sprintf("%d * time.Millisecond", d.Milliseconds())
+	}
+	return fmt.Sprintf(`
+Kubernetes' components:
+  --leader-elect-lease-duration=%v --leader-elect-renew-deadline=%v --leader-elect-retry-period=%v
+
+controller-runtime's manager.Options (k8s.io/utils/ptr):
+  LeaseDuration: ptr.To(%[4]s), RenewDeadline: ptr.To(%[5]s), RetryPeriod: ptr.To(%[6]s),
+
+client-go's leaderelection.LeaderElectionConfig:
+  LeaseDuration: %[4]s, RenewDeadline: %[5]s, RetryPeriod: %[6]s,
+`, s.LeaseDuration, s.RenewDeadline, s.RetryPeriod, inSource(s.LeaseDuration), inSource(s.RenewDeadline), inSource(s.RetryPeriod))
+}
+
+func electorNames() []string {
+	var names []string
+	for _, v := range impl.Electors() {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// electorNamed finds an elector of the catalogue. Only our own takes a clock and
+// a source of jitter.
+func electorNamed(name string) (failover.NewElector, error) {
+	for _, v := range impl.Electors() {
+		if v.Name != name {
+			continue
+		}
+		if v.Peer {
+			return func(c leaderelection.LeaderElectionConfig, _ election.Options) (election.Elector, error) {
+				return v.New(c)
+			}, nil
+		}
+		return func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
+			return election.NewWithOptions(c, o)
+		}, nil
+	}
+	return nil, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(electorNames(), ", "))
+}
+
+// resultMark begins the line of a child that holds its result.
+const resultMark = "result: "
+
+// simulateChild has a child process simulate: virtual time needs a test.
+func simulateChild(ctx context.Context, elector string, c failover.Config) (failover.Result, error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return failover.Result{}, err
+	}
+	program, err := self("elections", "--elector", elector, "--config", string(config))
+	if err != nil {
+		return failover.Result{}, err
+	}
+	stdout, err := lab.RunChild(ctx, program, time.Hour)
+	var r failover.Result
+	for line := range bytes.Lines(stdout) {
+		if text, ok := bytes.CutPrefix(line, []byte(resultMark)); ok {
+			return r, json.Unmarshal(text, &r)
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("the simulation left no result: %s", oneLine(errors.New(string(stdout))))
+	}
+	return r, err
+}
+
+// electionsCommand is the child process that simulates elections.
+func electionsCommand() *cobra.Command {
+	var elector, config string
+	cmd := &cobra.Command{
+		Use: "elections", Short: "Simulate elections in this process", Hidden: true, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			newElector, err := electorNamed(elector)
+			if err != nil {
+				return fmt.Errorf("--elector: %w", err)
+			}
+			var c failover.Config
+			if err := json.Unmarshal([]byte(config), &c); err != nil {
+				return fmt.Errorf("--config: %w", err)
+			}
+			testing.Init()
+			flag.CommandLine.SetOutput(cmd.ErrOrStderr())
+			simulate := testing.InternalTest{Name: "elections", F: func(t *testing.T) {
+				r, err := failover.Simulate(t, newElector, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := json.Marshal(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "\n%s%s\n", resultMark, text)
+			}}
+			testing.Main(func(_, _ string) (bool, error) { return true, nil }, []testing.InternalTest{simulate}, nil, nil)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&elector, "elector", "", "elector of the catalogue")
+	cmd.Flags().StringVar(&config, "config", "", "JSON of the config")
+	return cmd
+}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTuneElection(t *testing.T) {
+	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "30s", "--api-budget", "2", "--runs", "20", "--seed", "1", "--elector", "deadline")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "15s/10s/2s")
+	assert.Contains(t, stdout, "runs in which two led at once             ")
+	assert.Contains(t, stdout, "--leader-elect-lease-duration=")
+	assert.Contains(t, stdout, "RenewDeadline: ptr.To(")
+
+	for want, args := range map[string]string{
+		"--lease: found \"15s\"":                 "--lease=15s",
+		"--lease: found \"x\"":                   "--lease=15s/10s/x",
+		"--lease: renew deadline: found 2s":      "--lease=15s/2s/2s",
+		"--elector: unknown elector \"zab\"":     "--elector=zab",
+		"--api-latency:":                         "--api-latency=soon",
+		"--api-stall:":                           "--api-stall=soon",
+		"candidates: found -1":                   "--candidates=-1",
+		"no settings fail over in 2s":            "--failover=2s",
+		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
+		"clock skew: found 1, expected a factor": "--clock-skew=1",
+	} {
+		code, _, stderr := benchrun(t, "tune", "--election", "--runs=20", "--seed=1", args)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, stderr, want, args)
+		assert.Equal(t, 1, strings.Count(stderr, "error:"), stderr)
+	}
+}
