@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type driven struct {
 	Workload string     `json:"-"`
 	Stages   []stage    `json:"stages"` // the latencies that any arm has
 	Arms     []driveArm `json:"arms"`
+	Glance   *table     `json:"-"` // the few latencies that users feel
 	Latency  *table     `json:"-"`
 	Balance  *table     `json:"-"`
 	Unsound  []string   `json:"-"` // arms with a round whose events are not all accounted for
@@ -145,12 +147,12 @@ func readDrives(root *os.Root, baseline string) (*driven, []experiment.Warning) 
 			if !r.Accounting.Sound() {
 				d.Unsound = append(d.Unsound, fmt.Sprintf("%s, round %d: %s", name, r.Round, balanceText(r.Accounting)))
 			}
-			for _, text := range r.Warnings {
-				warn(fmt.Sprintf("drive/%s/%d", name, r.Round), "%s", text)
-			}
+		}
+		for _, text := range arm.doubts() {
+			warn("drive/"+name, "%s", text)
 		}
 	}
-	d.Latency, d.Balance = latencyTable(d), balanceTable(d)
+	d.Glance, d.Latency, d.Balance = glanceTable(d), latencyTable(d), balanceTable(d)
 	return d, warnings
 }
 
@@ -195,6 +197,29 @@ func (a *driveArm) merge() {
 	})
 	typical := byTail[(len(byTail)-1)/2]
 	a.Round, a.Ticks = typical.Round, thin(typical.Timeline)
+}
+
+var digitRuns = regexp.MustCompile(`[0-9][0-9.]*(ns|µs|ms|s|m)?`)
+
+// doubts are the rounds' warnings. Those that differ in their numbers only are
+// one, with the first round's numbers.
+func (a *driveArm) doubts() []string {
+	rounds := map[string]int{}
+	var order, texts []string
+	for _, r := range a.rounds {
+		for _, text := range r.Warnings {
+			kind := digitRuns.ReplaceAllString(text, "")
+			if rounds[kind]++; rounds[kind] == 1 {
+				order, texts = append(order, kind), append(texts, fmt.Sprintf("round %d: %s", r.Round, text))
+			}
+		}
+	}
+	for i, kind := range order {
+		if more := rounds[kind] - 1; more > 0 {
+			texts[i] += fmt.Sprintf(" (and likewise in %s)", plural(more, "more round"))
+		}
+	}
+	return texts
 }
 
 // curve lists the quantiles that at least half of the rounds have enough

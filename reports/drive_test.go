@@ -120,6 +120,14 @@ func TestDoubtfulDrives(t *testing.T) {
 	assert.NotRegexp(t, "(?m)^[^`\n]*<(script|img)", string(markdown))
 }
 
+// Warnings that differ in their numbers only are one.
+func TestDoubtsAreGathered(t *testing.T) {
+	arm := driveArm{rounds: []drive.Result{
+		{Round: 0, Warnings: []string{"the load was late by 25.4ms (p99)", "something else"}},
+		{Round: 1, Warnings: []string{"the load was late by 454.03ms (p99)"}}, {Round: 2, Warnings: []string{"the load was late by 1s (p99)"}}}}
+	assert.Equal(t, []string{"round 0: the load was late by 25.4ms (p99) (and likewise in 2 more rounds)", "round 0: something else"}, arm.doubts())
+}
+
 func TestFiguresAsPeopleSayThem(t *testing.T) {
 	for v, want := range map[float64]string{0: "0 ns", 1.5e-9: "1.50 ns", 999.4e-9: "999 ns", 999.6e-9: "1.00 µs", 0.0123: "12.3 ms", 2: "2 s", 4000: "4000 s"} {
 		assert.Equal(t, want, seconds(v))

@@ -33,20 +33,36 @@ func latencyTable(d *driven) *table {
 			present = true
 			var line []cellValue
 			for _, q := range latencyQuantiles {
-				cell := cellValue{Text: none}
-				if b, ok := arm.at(s.Name, q.q); ok {
-					cell = cellValue{seconds(float64(b[1])), "", float64(b[1])}
-					if len(arm.rounds) > 1 && b[3] > b[2] {
-						cell.Spread = seconds(float64(b[2])) + " to " + seconds(float64(b[3]))
-					}
-				}
-				line = append(line, cell)
+				line = append(line, arm.cell(s.Name, q.q))
 			}
 			t.Rows = append(t.Rows, tableRow{[]string{s.Name, arm.Name}, line})
 		}
 		if present {
 			d.Stages = append(d.Stages, s)
 		}
+	}
+	return t
+}
+
+// cell is a quantile of a stage: the median of the rounds, smallest to largest.
+func (a *driveArm) cell(stage string, q float64) cellValue {
+	b, ok := a.at(stage, q)
+	if !ok {
+		return cellValue{Text: none}
+	}
+	cell := cellValue{seconds(float64(b[1])), "", float64(b[1])}
+	if len(a.rounds) > 1 && b[3] > b[2] {
+		cell.Spread = seconds(float64(b[2])) + " to " + seconds(float64(b[3]))
+	}
+	return cell
+}
+
+// glanceTable lists the latencies that are worth ten seconds.
+func glanceTable(d *driven) *table {
+	t := &table{Labels: []string{"Arm"}, Columns: []string{"settled p50", "settled p99", "queue wait p99", "staleness p99"}}
+	for _, arm := range d.Arms {
+		t.Rows = append(t.Rows, tableRow{[]string{arm.Name}, []cellValue{
+			arm.cell(drive.Settled, 0.5), arm.cell(drive.Settled, 0.99), arm.cell(drive.QueueWait, 0.99), arm.cell(drive.Staleness, 0.99)}})
 	}
 	return t
 }

@@ -123,7 +123,7 @@ func renderMarkdown(p *page) []byte {
 // writeDrive prints the whole controller's latencies and what became of its events.
 func writeDrive(p *page, line func(format string, args ...any)) {
 	line("")
-	line("## The whole controller under load")
+	line("## Under load: latency and timelines")
 	line("")
 	for _, reason := range p.Drive.Unsound {
 		line("> **Not every event is accounted for**: %s", text(reason))
@@ -137,7 +137,7 @@ func writeDrive(p *page, line func(format string, args ...any)) {
 	for _, t := range []struct {
 		title string
 		*table
-	}{{"Latency from the moment an event was due: median of the rounds, smallest to largest", p.Drive.Latency}, {"What became of the events", p.Drive.Balance}} {
+	}{{"Latency: median of the rounds, smallest to largest", p.Drive.Glance}, {"What became of the events", p.Drive.Balance}} {
 		line("")
 		line("%s:", t.title)
 		line("")

@@ -5,13 +5,13 @@ function driveViewer(box) {
   const stage = choice("Latency", stages.map(s => [s.name, s.name]), (stages.find(s => s.name === "settled") || stages[0]).name);
   controls.append(stage.wrap);
   const nines = q => -Math.log10(1 - q);
-  const ticks = [[0, "0"], [nines(0.5), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"], [5, "99.999 %"]];
-  const curves = () => arms.map(a => ({ ...a, points: (a.latencies[stage.select.value] || []).filter(p => p[0] < 1).map(p => [nines(p[0]), p[1], p[2], p[3]]) }));
+  const ticks = [[nines(0.25), "25 %"], [nines(0.5), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"], [5, "99.999 %"]];
+  const curves = () => arms.map(a => ({ ...a, points: (a.latencies[stage.select.value] || []).filter(p => p[0] >= 0.25 && p[0] < 1).map(p => [nines(p[0]), p[1], p[2], p[3]]) }));
   box.append(controls, legendOf(arms), latency, about);
   addChart(latency, "Latency by percentile, one line an arm. The table below holds the same figures.", 340, width => {
     const series = curves();
     return lineOption({ series, band: true, width, title: stage.select.value,
-      x: { name: "share of events that took at most so long", ticks: ticks.filter(t => t[0] <= 1e-6 + Math.max(1, ...series.flatMap(s => s.points.map(p => p[0])))), min: 0, text: v => `${Number((100 * (1 - 10 ** -v)).toPrecision(5))} %` },
+      x: { name: "share of events that took at most so long", ticks: ticks.filter(t => t[0] <= 1e-6 + Math.max(1, ...series.flatMap(s => s.points.map(p => p[0])))), min: nines(0.25), max: Math.max(1, ...series.flatMap(s => s.points.map(p => p[0]))), text: v => `${Number((100 * (1 - 10 ** -v)).toPrecision(5))} %` },
       y: { log: true, text: timeText } });
   });
   const draw = () => {
@@ -34,10 +34,10 @@ function driveViewer(box) {
     const series = arms.map(a => ({ ...a, points: a.ticks.map(t => [t[0], log && !(t[column] > 0) ? null : t[column]]) }));
     if (!series.some(s => s.points.some(p => p[1] > 0))) continue;
     addChart(grid, `${title} over time, one line an arm. The table below holds the same figures.`, 230,
-      width => lineOption({ series, width, title, x: { text: v => digits(v) + " s", min: 0 }, y: { log, text, binary } }));
+      width => lineOption({ series, width, title, x: { text: v => digits(v) + " s", min: 0, max: Math.ceil(Math.max(...timed.map(a => a.ticks.at(-1)[0]))) }, y: { log, text, binary } }));
   }
   const rows = timed.flatMap(a => a.ticks.map(t => [{ text: digits(t[0]) + " s", v: t[0] }, a.name, ...columns.map(([c, , text]) => ({ text: text(t[c]), v: t[c] }))]));
   const place = element("div");
   place.append(dataTable("The figures of the timelines.", [["Time", "number"], ["Arm", "text"], ...columns.map(c => [c[1], "number"])], rows));
-  timelines.append(foldTable(place, "Timelines as a table"));
+  timelines.append(foldTable(place, "Timelines as a table", true));
 }

@@ -44,6 +44,9 @@ const bytesText = v => v == null ? "–" : (v < 0 ? "−" : "") + scaled(v, [[" 
 const countText = v => v == null ? "–" : scaled(v, [["", 1], [" k", 1e3], [" M", 1e6]]);
 const times = r => r == null ? "–" : r >= 99.5 ? r.toFixed(0) + "×" : r >= 9.95 ? r.toFixed(1) + "×" : r >= 0.0995 ? r.toFixed(2) + "×" : Number(r.toPrecision(2)) + "×";
 
+// round leaves out the zeros that a tick does not need: 1.20 k is 1.2 k.
+const round = text => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+
 // ---- Lines: one a variant, with whiskers or a band for its interval.
 const symbols = ["circle", "rect", "triangle", "diamond", "roundRect", "arrow"];
 const styleOf = (s, i) => s.baseline ? { color: colour("--muted"), type: "dashed", symbol: "emptyCircle" }
@@ -132,7 +135,7 @@ function lineOption({ series, x, y, title, band, width }) {
     },
     yAxis: {
       type: "value", min: low, max: high, interval: y.binary ? 2 ** Math.ceil(log2(Math.max(...values) / 5)) : undefined,
-      axisLabel: { color: muted, formatter: v => y.text(y.log ? Number((10 ** v).toPrecision(6)) : v), customValues: ticks },
+      axisLabel: { color: muted, formatter: v => round(y.text(y.log ? Number((10 ** v).toPrecision(6)) : v)), customValues: ticks },
       axisTick: { show: false, customValues: ticks }, splitLine: { lineStyle: { color: line } },
     },
     series: [

@@ -127,7 +127,7 @@ function unfoldTarget() {
 // ---- Printing: light colours, everything unfolded, charts as wide as paper.
 let beforePrint = null;
 addEventListener("beforeprint", () => {
-  beforePrint = { theme: document.documentElement.dataset.theme, open: [...document.querySelectorAll("details:not([open])")] };
+  beforePrint = { theme: document.documentElement.dataset.theme, open: [...document.querySelectorAll("details:not([open],.long)")] };
   beforePrint.open.forEach(d => { d.open = true; });
   setTheme("light");
   drawCharts(680);

@@ -81,8 +81,8 @@ function memoryChart(box) {
   box.append(foldTable(place, "Memory as a table"));
 }
 
-function foldTable(place, title) {
-  const fold = element("details", "fold");
+function foldTable(place, title, long) {
+  const fold = element("details", long ? "fold long" : "fold"); // what is long is not printed
   fold.append(element("summary", "", title), place);
   addTableTools(place);
   return fold;
