@@ -70,7 +70,7 @@ func (c *controller) parse(key string) (name, string) {
 func (c *controller) handler(r *resource, cold bool) cache.ResourceEventHandler {
 	m := c.meters.add(Enqueued)
 	enqueue := func(n name, v version) {
-		c.ledger.mark(n, v, m, enqueued) // before a worker can settle it
+		c.ledger.mark(n, v, enqueued, m) // before a worker can settle it
 		c.adds.Add(1)
 		if r.plain {
 			c.plain.Add(keyOf(n))
@@ -138,9 +138,9 @@ func (c *controller) next(s stripe, queue workqueue.TypedInterface[string]) bool
 	}
 	begin := c.ledger.now()
 	c.busy.Add(1)
-	n, stored := c.parse(key)
-	seen := n.resource.read(stored)
-	upTo := c.ledger.take(n, seen, begin, s.picked)
+	n, cached := c.parse(key)
+	found := n.resource.read(cached)
+	upTo := c.ledger.take(n, found, begin, s.picked)
 	random := rand.New(rand.NewPCG(c.seed, uint64(c.picks.Add(1))))
 	failed := c.reconcile(random, s.throttle)
 	result := settled

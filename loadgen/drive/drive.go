@@ -125,6 +125,7 @@ func newDrive(config Config) (*drive, error) {
 	}
 	d.begun = time.Now()
 	d.ledger = newLedger(d.now, config.Warmup)
+	d.ledger.repeats = spec.Faults.Stale > 0
 	return d, err
 }
 
@@ -173,14 +174,14 @@ func (d *drive) watchFor(r *resource, lw cache.ListerWatcher, example loadgen.Ob
 			if !ok {
 				return nil, fmt.Errorf("found a %T in the cache, expected an API object", obj)
 			}
-			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, kept, stored)
+			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, stored, kept)
 			return []string{o.GetNamespace()}, nil
 		}},
 	})
 	r.store = r.informer.GetIndexer()
 	if err := r.informer.SetTransform(func(obj any) (any, error) {
 		if o, ok := obj.(loadgen.Object); ok {
-			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, delivered, watched)
+			d.ledger.mark(nameOf(r, o), version{rv: o.GetResourceVersion()}, watched, delivered)
 		}
 		return obj, nil
 	}); err != nil {

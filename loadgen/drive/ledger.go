@@ -9,27 +9,6 @@ import (
 	"time"
 )
 
-// A version is one state of an object: its resource version, or that it is
-// gone, where the resource version is that of its deletion or not known.
-type version struct {
-	rv   string
-	gone bool
-}
-
-var gone = version{gone: true}
-
-// same compares states: without an object there is nothing to compare.
-func (v version) same(w version) bool {
-	return v.gone == w.gone && (v.gone || v.rv == w.rv)
-}
-
-func (v version) String() string {
-	if v.gone {
-		return "deleted"
-	}
-	return "version " + v.rv
-}
-
 // A name is an object's place in the ledger.
 type name struct {
 	resource        *resource
@@ -43,32 +22,14 @@ func (n name) String() string {
 	return n.resource.name + " " + n.namespace + "/" + n.name
 }
 
-// An entry is one event on its way.
-type entry struct {
-	version
-	due  time.Duration
-	seq  uint64 // rising within an account
-	next *entry // of the same object, newer
-	// What happened to it already.
-	watched, stored, enqueued, picked, reconciled, seen bool
-}
-
-// An account is one object's page in the ledger: the state that is settled, then
-// the events that are not, in the order in which they become due.
-type account struct {
-	settled        version
-	seq            uint64 // of the newest event
-	oldest, newest *entry
-	held           bool // by a worker
-}
-
 // A ledger follows every event from the time it is due until a reconcile that
 // saw it, or a newer one of its object, has succeeded.
 type ledger struct {
-	now    func() time.Duration // since the time of the first event
-	warmup time.Duration        // events due before it leave no latencies
-	seed   maphash.Seed
-	shards [64]shard
+	now     func() time.Duration // since the time of the first event
+	warmup  time.Duration        // events due before it leave no latencies
+	repeats bool                 // the watch sends old versions again, on purpose
+	seed    maphash.Seed
+	shards  [64]shard
 
 	sent, delivered, coalesced, backwards, together, open atomic.Int64
 
@@ -128,14 +89,8 @@ func (l *ledger) send(n name, v version, due time.Duration) {
 	} else {
 		s.free = e.next
 	}
-	a.seq++
-	*e = entry{version: v, due: due, seq: a.seq}
-	if a.newest == nil {
-		a.oldest = e
-	} else {
-		a.newest.next = e
-	}
-	a.newest = e
+	*e = entry{version: v, due: due}
+	a.enter(e)
 	l.sent.Add(1)
 	l.open.Add(1)
 	l.mu.Lock()
@@ -156,25 +111,8 @@ func (l *ledger) lastChange() (name, bool) {
 	return name{}, false
 }
 
-// find returns the open event that left an object in state v. Without a
-// resource version it is the newest deletion that is due: a cache without the
-// object shows nothing else.
-func (a *account) find(v version, now time.Duration) *entry {
-	var found *entry
-	for e := a.oldest; e != nil; e = e.next {
-		switch {
-		case v.rv != "" && v.rv == e.rv:
-			return e
-		case v.rv == "" && e.gone && e.due <= now:
-			found = e
-		}
-	}
-	return found
-}
-
-// mark notes that a stage has reached the state v of an object, and with it the
-// events before it. stage says which flag of an entry that is.
-func (l *ledger) mark(n name, v version, m *meter, stage func(*entry) *bool) {
+// mark notes that a stage has come to the state v of an object.
+func (l *ledger) mark(n name, v version, at stage, m *meter) {
 	s := l.lock(n)
 	defer s.mu.Unlock()
 	a := s.accounts[n]
@@ -182,15 +120,8 @@ func (l *ledger) mark(n name, v version, m *meter, stage func(*entry) *bool) {
 		return
 	}
 	now := l.now()
-	upTo := a.find(v, now)
-	if upTo == nil || *stage(upTo) {
-		return
-	}
-	for e := a.oldest; e != upTo.next; e = e.next {
-		if done := stage(e); !*done {
-			*done = true
-			l.record(m, e, now)
-		}
+	if to := a.find(at, v, now); to != nil {
+		a.reach(at, to, func(e *entry) { l.record(m, e, now) })
 	}
 }
 
@@ -200,20 +131,16 @@ func (l *ledger) record(m *meter, e *entry, now time.Duration) {
 	}
 }
 
-func watched(e *entry) *bool  { return &e.watched }
-func stored(e *entry) *bool   { return &e.stored }
-func enqueued(e *entry) *bool { return &e.enqueued }
-
 // take notes that a worker has taken an object's key, and at which state v it
 // then found the object in the cache. It returns what end is to be called with:
-// the place of the newest event that v shows, 0 if it shows nothing new.
+// the place of the newest event that v shows, 0 if it shows none.
 func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 {
 	s := l.lock(n)
 	defer s.mu.Unlock()
 	a := s.accounts[n]
 	if a == nil {
 		if !v.gone {
-			l.fault(&l.backwards, "%s was seen at %s after it was deleted", n, v)
+			l.stepBack("%s was seen at %s after it was deleted", n, v)
 		}
 		return 0
 	}
@@ -221,37 +148,23 @@ func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 
 		l.fault(&l.together, "%s was held by two workers at once", n)
 	}
 	a.held = true
-	newest := a.find(v, l.now())
-	seen := a.lastSeen()
-	switch {
-	case newest == nil && v.same(seen):
+	if newest := a.find(seen, v, l.now()); newest != nil {
+		a.reach(seen, newest, func(e *entry) {
+			l.record(m, e, max(picked, e.due))
+			if e == newest {
+				l.delivered.Add(1)
+			} else {
+				l.coalesced.Add(1)
+			}
+		})
+	} else if before := a.stateAt(seen); !v.same(before) {
+		l.stepBack("%s was seen at %s, expected %s or newer", n, v, before)
 		return 0
-	case newest == nil, newest.next != nil && newest.next.seen:
-		l.fault(&l.backwards, "%s was seen at %s, expected %s or newer", n, v, seen)
-		return 0
 	}
-	for e := a.oldest; e != newest.next; e = e.next {
-		if e.seen {
-			continue
-		}
-		e.seen = true
-		l.record(m, e, max(picked, e.due))
-		if e == newest {
-			l.delivered.Add(1)
-		} else {
-			l.coalesced.Add(1)
-		}
+	if newest := a.newestAt(seen); newest != nil {
+		return newest.seq
 	}
-	return newest.seq
-}
-
-// lastSeen is the newest state that a reconcile has seen.
-func (a *account) lastSeen() version {
-	v := a.settled
-	for e := a.oldest; e != nil && e.seen; e = e.next {
-		v = e.version
-	}
-	return v
+	return 0
 }
 
 // An outcome is how a reconcile ended: well, to be tried again, or for good.
@@ -265,7 +178,7 @@ const (
 
 // end notes that the reconcile which saw the events up to a place has ended.
 // They are closed unless it is to be tried again.
-func (l *ledger) end(n name, upTo uint64, result outcome, reconciled, settles *meter) {
+func (l *ledger) end(n name, upTo uint64, result outcome, reconciles, settles *meter) {
 	s := l.lock(n)
 	defer s.mu.Unlock()
 	a := s.accounts[n]
@@ -274,29 +187,24 @@ func (l *ledger) end(n name, upTo uint64, result outcome, reconciled, settles *m
 	}
 	a.held = false
 	now := l.now()
-	for e := a.oldest; e != nil && e.seq <= upTo; e = e.next {
-		if !e.reconciled {
-			e.reconciled = true
-			l.record(reconciled, e, now)
-		}
+	for e := a.next[reconciled]; e != nil && e.seq <= upTo; e = e.next {
+		l.record(reconciles, e, now)
+		a.next[reconciled] = e.next
 	}
 	if result == retried {
 		return
 	}
-	for e := a.oldest; e != nil && e.seq <= upTo; e = a.oldest {
+	for a.oldest != nil && a.oldest.seq <= upTo {
+		e := a.settle()
 		if result == settled {
 			l.record(settles, e, now)
 		}
-		a.settled, a.oldest = e.version, e.next
 		*e = entry{next: s.free}
 		s.free = e
 		l.open.Add(-1)
 	}
-	if a.oldest == nil {
-		a.newest = nil
-		if a.settled.gone {
-			delete(s.accounts, n)
-		}
+	if a.oldest == nil && a.settled.gone {
+		delete(s.accounts, n)
 	}
 }
 
@@ -310,14 +218,10 @@ func (l *ledger) staleness(n name, v version) time.Duration {
 		return 0
 	}
 	now := l.now()
-	first := a.oldest
-	if shown := a.find(v, now); shown != nil {
-		first = shown.next
+	if first := a.unshown(v, now); first != nil && first.due < now {
+		return now - first.due
 	}
-	if first == nil || first.due > now {
-		return 0
-	}
-	return now - first.due
+	return 0
 }
 
 // badKeys is how many keys a failed drive names.
@@ -329,6 +233,13 @@ func (l *ledger) fault(count *atomic.Int64, format string, args ...any) {
 	defer l.mu.Unlock()
 	if len(l.bad) < badKeys {
 		l.bad = append(l.bad, fmt.Sprintf(format, args...))
+	}
+}
+
+// stepBack is a fault, unless the watch itself goes back.
+func (l *ledger) stepBack(format string, args ...any) {
+	if !l.repeats {
+		l.fault(&l.backwards, format, args...)
 	}
 }
 
@@ -346,24 +257,21 @@ func (l *ledger) balance(into *Accounting) {
 		s := &l.shards[i]
 		s.mu.Lock()
 		for n, a := range s.accounts {
-			seen, last, unseen := a.settled, a.settled, 0
-			for e := a.oldest; e != nil; e = e.next {
-				if e.seen {
-					seen = e.version
-					into.Unsettled++
-				} else {
-					unseen++
-				}
-				last = e.version
+			for e := a.oldest; e != nil && e != a.next[seen]; e = e.next {
+				into.Unsettled++
 			}
-			switch {
+			unseen := 0
+			for e := a.next[seen]; e != nil; e = e.next {
+				unseen++
+			}
+			switch state, last := a.stateAt(seen), a.last(); {
 			case unseen == 0:
-			case seen.same(last):
+			case state.same(last):
 				l.coalesced.Add(int64(unseen))
 			default:
 				into.Stale++
 				into.Lost += unseen
-				bad = append(bad, fmt.Sprintf("%s was last seen at %s, expected %s; events that nobody saw: %d", n, seen, last, unseen))
+				bad = append(bad, fmt.Sprintf("%s was last seen at %s, expected %s; events that nobody saw: %d", n, state, last, unseen))
 			}
 		}
 		s.mu.Unlock()
