@@ -65,6 +65,8 @@ var (
 	little     = binary.LittleEndian
 )
 
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(target), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 })
@@ -140,8 +142,8 @@ func (p *pending) seal() ([]byte, Span, error) {
 	little.PutUint32(sealed[12:], uint32(span.Events))
 	little.PutUint64(sealed[16:], uint64(span.First))
 	little.PutUint64(sealed[24:], uint64(span.Last))
-	little.PutUint32(sealed[32:], crc32.Checksum(payload, castagnoli))
-	little.PutUint32(sealed[36:], crc32.Checksum(sealed[:36], castagnoli))
+	little.PutUint32(sealed[32:], checksum(payload))
+	little.PutUint32(sealed[36:], checksum(sealed[:36]))
 	return sealed, span, nil
 }
 
@@ -153,7 +155,7 @@ type header struct {
 }
 
 func parseHeader(h []byte) (header, error) {
-	if string(h[:4]) != blockMagic || crc32.Checksum(h[:36], castagnoli) != little.Uint32(h[36:]) {
+	if string(h[:4]) != blockMagic || checksum(h[:36]) != little.Uint32(h[36:]) {
 		return header{}, errors.New("damaged: the checksum of its header is wrong")
 	}
 	parsed := header{
@@ -168,7 +170,7 @@ func parseHeader(h []byte) (header, error) {
 
 // open decompresses a block; the rows use the memory of into.
 func (h header) open(payload, into []byte) (rows, error) {
-	if crc32.Checksum(payload, castagnoli) != h.checksum {
+	if checksum(payload) != h.checksum {
 		return rows{}, errors.New("damaged: its checksum is wrong")
 	}
 	z, err := decoder()

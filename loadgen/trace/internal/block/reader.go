@@ -3,7 +3,6 @@ package block
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"io"
 )
 
@@ -129,7 +128,7 @@ func Spans(file io.ReaderAt, size int64) ([]Span, error) {
 		return nil, err
 	}
 	entries := data[8 : length-4]
-	if string(data[:4]) != indexMagic || crc32.Checksum(data[:length-4], castagnoli) != little.Uint32(data[length-4:]) || int(little.Uint32(data[4:])) != len(entries)/indexEntry {
+	if string(data[:4]) != indexMagic || checksum(data[:length-4]) != little.Uint32(data[length-4:]) || int(little.Uint32(data[4:])) != len(entries)/indexEntry {
 		return nil, nil
 	}
 	spans := make([]Span, len(entries)/indexEntry)

@@ -2,7 +2,6 @@ package block
 
 import (
 	"errors"
-	"hash/crc32"
 	"io"
 	"os"
 )
@@ -146,7 +145,7 @@ func index(spans []Span, offset int64) []byte {
 		data = little.AppendUint64(data, uint64(s.Last))
 		data = little.AppendUint32(data, uint32(s.Events))
 	}
-	data = little.AppendUint32(data, crc32.Checksum(data, castagnoli))
+	data = little.AppendUint32(data, checksum(data))
 	data = little.AppendUint64(data, uint64(offset))
 	return append(data, endMagic...)
 }
