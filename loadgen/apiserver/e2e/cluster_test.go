@@ -83,8 +83,8 @@ func (c *cluster) create(ctx context.Context, resource schema.GroupVersionResour
 	return err
 }
 
-// churn makes n changes: half of them to pods, of which a fifth are deleted and a
-// fifth made again. After every few hundred it calls the function given.
+// churn makes n changes, most of them to the last kind: a fifth are deletes, a
+// fifth creates. After each round of them it calls the function given.
 func (c *cluster) churn(ctx context.Context, random *rand.Rand, n int, every func()) error {
 	const round = 250
 	for done := 0; done < n; done += round {
