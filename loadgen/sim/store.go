@@ -25,8 +25,9 @@ type Store struct {
 	Processors int
 }
 
-// DefaultStore is client-go's.
-var DefaultStore = Store{Update: 2 * time.Microsecond, Item: 15 * time.Nanosecond, Exclusive: true, Processors: 2}
+// DefaultStore is client-go's on two processors: 10,000 pods are listed in 14 to
+// 24 ns of CPU time each. The suite in the folder bench measures it on yours.
+var DefaultStore = Store{Update: 2 * time.Microsecond, Item: 20 * time.Nanosecond, Exclusive: true, Processors: 2}
 
 // A crowd is a group of readers as the writer meets it.
 type crowd struct {
@@ -71,6 +72,11 @@ func (s Store) crowds(spec *loadgen.Spec) []crowd {
 // Readers that come at random find the writer waiting t or less with the
 // probability that none began within the last hold-t; of n readers without pause
 // the last one leaves after the largest of n uniform remainders.
+//
+// Measured on a busy machine beside lists of 10,000 pods, whose mean time then
+// was the hold: of 10 readers without pause the median is 4.2 ms where this says
+// 4.2 ms, but the p99 185 ms, since the scheduler has its say too; of 10 that
+// pause for 10 ms the mean is 70 µs where this says 120 µs.
 func wait(cs []crowd, r *rand.Rand) time.Duration {
 	longest := 0.0
 	for _, c := range cs {

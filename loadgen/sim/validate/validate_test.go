@@ -27,3 +27,17 @@ func TestSimulationAgreesWithTheory(t *testing.T) {
 	}
 	assert.InDelta(t, 0, rows[len(models)].Difference, 1e-9, "the token bucket is exact")
 }
+
+func TestRecordedRunCoversTheModels(t *testing.T) {
+	rows := Recorded()
+	models := Models()
+	require.Len(t, rows, len(models)+1)
+	for i, m := range models {
+		assert.Equal(t, m.Name, rows[i].Model)
+		assert.Equal(t, m.Wait, rows[i].Theory)
+		assert.Equal(t, m.Service, rows[i].Service)
+	}
+	for _, r := range rows {
+		assert.True(t, r.Agrees(), "%+v", r)
+	}
+}
