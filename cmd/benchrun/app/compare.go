@@ -21,7 +21,7 @@ type gateOutput struct {
 }
 
 func compareCommand() *cobra.Command {
-	var failOn string
+	var failOn, history, label string
 	var out output
 	gate := gateOutput{annotate: "none"}
 	cmd := &cobra.Command{
@@ -52,6 +52,9 @@ versions are warned about.`,
 
   # In a GitHub workflow
   benchrun compare old new --fail-on 'time>5%' --annotate github --markdown "$GITHUB_STEP_SUMMARY"
+
+  # Keep a history for benchrun trend
+  benchrun compare old new --history history.jsonl --label "$(git rev-parse --short HEAD)"
 
   # In GitLab, as artifacts of the kinds codequality and junit
   benchrun compare old new --fail-on 'time>5%' --annotate gitlab --junit junit.xml > gl-code-quality-report.json`,
@@ -87,6 +90,9 @@ versions are warned about.`,
 			if err := gate.write(cmd, g); err != nil {
 				return err
 			}
+			if err := appendHistory(history, args[1], label); err != nil {
+				return err
+			}
 			if len(g.Failed) > 0 {
 				return errGate
 			}
@@ -97,6 +103,8 @@ versions are warned about.`,
 	f.StringVar(&failOn, "fail-on", "", "limits on what may change, as in 'time>5%,queue:allocs>0'")
 	f.StringVar(&gate.markdown, "markdown", "", "write a job summary in Markdown to this file; $GITHUB_STEP_SUMMARY is appended to")
 	f.StringVar(&gate.junit, "junit", "", "write JUnit XML to this file: a test for each comparison under a limit")
+	f.StringVar(&history, "history", "", "append NEW's figures to this file, a line of JSON each time, for benchrun trend")
+	f.StringVar(&label, "label", "", "what NEW is called in the history, such as a commit (default its name)")
 	f.Var(&gate.annotate, "annotate", "annotations: github (workflow commands on stderr), gitlab (a Code Quality report on stdout, the table on stderr), none")
 	_ = cmd.RegisterFlagCompletionFunc("annotate", cobra.FixedCompletions(annotations, cobra.ShellCompDirectiveNoFileComp))
 	out.addTo(cmd)

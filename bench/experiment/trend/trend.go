@@ -1,0 +1,257 @@
+package trend
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+)
+
+// A Trend is what entries show together.
+type Trend struct {
+	Results  []Result             `json:"results"` // by time
+	Series   []Series             `json:"series"`  // those with changes first, the largest of them first
+	Warnings []experiment.Warning `json:"warnings,omitempty"`
+}
+
+// A Result is one entry's place on the axis.
+type Result struct {
+	Time  time.Time `json:"time"`
+	Label string    `json:"label"`
+}
+
+// A Series is one benchmark's unit over the results.
+type Series struct {
+	Benchmark string    `json:"benchmark"`
+	Unit      string    `json:"unit"`
+	Relative  bool      `json:"relative"` // values are ratios to upstream's code in the same run, not figures in Unit
+	Noise     float64   `json:"noise"`    // median of the results' noise floors; 0 where unknown
+	At        []int     `json:"at"`       // indices into Trend.Results
+	Values    []float64 `json:"values"`
+	Changes   []Change  `json:"changes,omitempty"`
+}
+
+// A Change is a step between two levels.
+type Change struct {
+	At     int     `json:"at"`     // index into Values: the first on the new level
+	Before float64 `json:"before"` // median of the level before
+	After  float64 `json:"after"`
+	P      float64 `json:"p"` // by permutation, before the correction over all series
+}
+
+// Grown is the step as a share: 0.1 is 10 % more; 0 where the level before is 0.
+func (c Change) Grown() float64 {
+	if c.Before == 0 {
+		return 0
+	}
+	return c.After/c.Before - 1
+}
+
+// level is the fewest results that make one: fewer can be a bad day.
+const level = 3
+
+// Find looks for changes in every series that holds(benchmark, unit). A mark
+// needs a rank statistic that few permutations of the series reach (Pettitt's,
+// standardised; Benjamini and Hochberg over all series), and a step beyond the
+// noise floor. The permutations come from seed.
+func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64) Trend {
+	t := Trend{}
+	bySeries := map[[2]string]*Series{}
+	var order []*Series
+	noises := map[*Series][]float64{}
+	relatives := map[*Series][]float64{}
+	for i, e := range entries {
+		t.Results = append(t.Results, Result{e.Time, e.Label})
+		for _, p := range e.Points {
+			if !holds(p.Benchmark, p.Unit) {
+				continue
+			}
+			key := [2]string{p.Benchmark, p.Unit}
+			s := bySeries[key]
+			if s == nil {
+				s = &Series{Benchmark: p.Benchmark, Unit: p.Unit}
+				bySeries[key] = s
+				order = append(order, s)
+			}
+			if n := len(s.At); n > 0 && s.At[n-1] == i {
+				continue // a benchmark twice in an entry
+			}
+			s.At, s.Values = append(s.At, i), append(s.Values, p.Center)
+			relatives[s] = append(relatives[s], p.Relative)
+			if p.Noise > 0 {
+				noises[s] = append(noises[s], p.Noise)
+			}
+		}
+	}
+	plain := 0
+	for _, s := range order {
+		if slices.Min(relatives[s]) > 0 {
+			s.Values, s.Relative = relatives[s], true
+		} else {
+			plain++
+		}
+		if len(noises[s]) > 0 {
+			s.Noise, _, _ = statistic.Median(noises[s], 0.95)
+		}
+	}
+	if plain > 0 {
+		t.Warnings = append(t.Warnings, experiment.Warn("run", "%d of %d series are absolute figures, for want of upstream's code in every result: an exchange of the machine is a change too", plain, len(order)))
+	}
+	mark(order, rand.New(rand.NewPCG(seed, 0)))
+	for _, s := range order {
+		t.Series = append(t.Series, *s)
+	}
+	slices.SortStableFunc(t.Series, func(a, b Series) int {
+		return cmp.Or(cmp.Compare(b.largest(), a.largest()), strings.Compare(a.Benchmark, b.Benchmark))
+	})
+	return t
+}
+
+// largest is the size of the largest change, on a scale where half and double
+// are equal.
+func (s Series) largest() float64 {
+	size := 0.0
+	for _, c := range s.Changes {
+		if c.Before <= 0 || c.After <= 0 {
+			return math.Inf(1)
+		}
+		size = max(size, math.Abs(math.Log(c.After/c.Before)))
+	}
+	return size
+}
+
+// mark fills in the changes. The series' best splits are corrected for one
+// another; within a series that has one, both sides are split again by the same
+// limit.
+func mark(all []*Series, r *rand.Rand) {
+	permutations := max(9999, 40*len(all))
+	ps := make([]float64, len(all))
+	for i, s := range all {
+		_, ps[i] = split(s.Values, permutations, r)
+	}
+	limit := falseDiscovery(ps)
+	for i, s := range all {
+		if ps[i] <= limit {
+			s.segment(0, len(s.Values), limit, permutations, r)
+			s.measure()
+		}
+	}
+}
+
+// falseDiscovery is the limit of Benjamini and Hochberg: of the series with a p
+// up to it, one in twenty is expected to be chance, and where nothing changes
+// any is up to it in one of twenty trends. It is 0 if none is.
+func falseDiscovery(ps []float64) float64 {
+	sorted := slices.Sorted(slices.Values(ps))
+	for i := len(sorted) - 1; i >= 0; i-- {
+		if limit := statistic.Alpha * float64(i+1) / float64(len(sorted)); sorted[i] <= limit {
+			return limit
+		}
+	}
+	return 0
+}
+
+func (s *Series) segment(low, high int, limit float64, permutations int, r *rand.Rand) {
+	at, p := split(s.Values[low:high], permutations, r)
+	if p > limit {
+		return
+	}
+	at += low
+	s.segment(low, at, limit, permutations, r)
+	s.Changes = append(s.Changes, Change{At: at, P: p})
+	s.segment(at, high, limit, permutations, r)
+}
+
+// measure takes the levels' medians and drops steps within the noise.
+func (s *Series) measure() {
+	for again := true; again; {
+		again = false
+		for i := range s.Changes {
+			low, high := 0, len(s.Values)
+			if i > 0 {
+				low = s.Changes[i-1].At
+			}
+			if i+1 < len(s.Changes) {
+				high = s.Changes[i+1].At
+			}
+			c := &s.Changes[i]
+			c.Before, _, _ = statistic.Median(s.Values[low:c.At], 0.95)
+			c.After, _, _ = statistic.Median(s.Values[c.At:high], 0.95)
+		}
+		for i, c := range s.Changes {
+			if c.Before > 0 && c.After > 0 && math.Expm1(math.Abs(math.Log(c.After/c.Before))) <= s.Noise {
+				s.Changes = slices.Delete(s.Changes, i, i+1)
+				again = true
+				break
+			}
+		}
+	}
+}
+
+// split finds the most likely step and the share of permutations of the values
+// that have one as clear. It stops early where that is many.
+func split(values []float64, permutations int, r *rand.Rand) (at int, p float64) {
+	if len(values) < 2*level {
+		return 0, 1
+	}
+	ranks := ranked(values)
+	at, best := clearest(ranks)
+	const enough = 20
+	reached, n := 0, 0
+	for n < permutations && reached < enough {
+		r.Shuffle(len(ranks), func(i, j int) { ranks[i], ranks[j] = ranks[j], ranks[i] })
+		if _, s := clearest(ranks); s >= best-1e-12 {
+			reached++
+		}
+		n++
+	}
+	if reached < enough {
+		reached, n = reached+1, n+1
+	}
+	return at, float64(reached) / float64(n)
+}
+
+// ranked are the mid-ranks of values, so that one outlier weighs no more than
+// any largest value.
+func ranked(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	ranks := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			ranks[k] = float64(i+j+1) / 2
+		}
+		i = j
+	}
+	return ranks
+}
+
+// clearest is the split whose rank sum is furthest from what it would be by
+// chance, in standard deviations.
+func clearest(ranks []float64) (at int, deviation float64) {
+	n := float64(len(ranks))
+	sum := 0.0
+	for i, rank := range ranks[:len(ranks)-level] {
+		sum += rank
+		if i+1 < level {
+			continue
+		}
+		k := float64(i + 1)
+		if d := math.Abs(sum-k*(n+1)/2) / math.Sqrt(k*(n-k)*(n+1)/12); d > deviation {
+			at, deviation = i+1, d
+		}
+	}
+	return at, deviation
+}

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/trend"
+	"github.com/informerbench/informerbench/reports"
+	"github.com/spf13/cobra"
+	"golang.org/x/perf/benchunit"
+)
+
+func trendCommand() *cobra.Command {
+	var match, unit, html string
+	var all bool
+	var seed uint64
+	var out output
+	cmd := &cobra.Command{
+		Use:   "trend FILE|DIR...",
+		Short: "Show how benchmarks went over many results, and where they changed",
+		Long: `Trend reads the history that compare --history keeps, result directories (or
+directories of such) and files in the Go benchmark format, and marks the results
+from which on a benchmark is on another level.
+
+A benchmark that every result measured beside upstream's code counts by its ratio
+to that, which bears an exchange of the machine; others by their figures. A level
+is three results or more. A mark needs a rank statistic that few permutations of
+the series reach, corrected over all series so that of twenty marks one is
+expected to be chance, and a step beyond the noise floor of the results. The page
+holds a chart of each series with a mark, and a table of all.`,
+		Example: `  benchrun compare old new --history history.jsonl --label "$(git rev-parse --short HEAD)"
+  benchrun trend history.jsonl
+
+  # The results of a folder, queues alone, as JSON
+  benchrun trend reports/out --match Queue --unit cpu-sec/op -o json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("benchrun trend: found 0 arguments, expected FILE|DIR...")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pattern, err := regexp.Compile(match)
+			if err != nil {
+				return fmt.Errorf("--match: %w", err)
+			}
+			_, tidied := benchunit.Tidy(1, unit)
+			entries, warnings, err := trend.Read(args...)
+			if err != nil {
+				return err
+			}
+			t := trend.Find(entries, func(benchmark, u string) bool {
+				return (unit == "" || u == tidied) && pattern.MatchString(benchmark)
+			}, seed)
+			t.Warnings = append(t.Warnings, warnings...)
+			if len(t.Series) == 0 {
+				return fmt.Errorf("%s: no benchmark of %s matches --match %q and --unit %q", strings.Join(args, ", "), count(len(entries), "result"), match, unit)
+			}
+			printWarnings(cmd.ErrOrStderr(), t.Warnings)
+			if err := reports.WriteTrend(html, t); err != nil {
+				return fmt.Errorf("--html: %w", err)
+			}
+			return printTrend(cmd, t, html, all, out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&match, "match", "", "regular expression that a benchmark's name has to match (default all)")
+	f.StringVar(&unit, "unit", "", "one unit, as in cpu-sec/op or allocs/op (default all)")
+	f.StringVar(&html, "html", "trend.html", "file for the page")
+	f.BoolVar(&all, "all", false, "print series without a change too")
+	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
+	out.addTo(cmd)
+	return cmd
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out output) error {
+	tab := table{value: t, header: []string{"benchmark", "unit", "results", "first", "last", "change", "since", "p"}}
+	changed := 0
+	for _, s := range t.Series {
+		figure := func(v float64) string {
+			if s.Relative {
+				return fmt.Sprintf("%.2f×", v)
+			}
+			return benchunit.Scale(v, benchunit.ClassOf(s.Unit))
+		}
+		row := []string{shortName(s.Benchmark), onOneLine(s.Unit), fmt.Sprint(len(s.Values)), figure(s.Values[0]), figure(s.Values[len(s.Values)-1])}
+		for i, c := range s.Changes {
+			step := fmt.Sprintf("%+.1f%%", 100*c.Grown())
+			if c.Before == 0 {
+				step = "from 0 to " + figure(c.After)
+			}
+			if i > 0 && out == "table" {
+				row = []string{"", "", "", "", ""}
+			}
+			tab.rows = append(tab.rows, append(row[:5:5], step, onOneLine(t.Results[s.At[c.At]].Label), fmt.Sprintf("%.4f", c.P)))
+		}
+		if len(s.Changes) > 0 {
+			changed++
+		} else if all || out == "csv" {
+			tab.rows = append(tab.rows, append(row, "~", "-", "-"))
+		}
+	}
+	w := cmd.OutOrStdout()
+	if out == "table" {
+		fmt.Fprintf(w, "%d of %d series changed over %s.\n\n", changed, len(t.Series), count(len(t.Results), "result"))
+	}
+	if out != "table" || len(tab.rows) > 0 {
+		if err := out.print(w, tab); err != nil {
+			return err
+		}
+	}
+	if out == "table" {
+		fmt.Fprintf(w, "\nPage: %s\n", filepath.Clean(html))
+	}
+	return nil
+}
+
+// appendHistory keeps NEW's figures for trend.
+func appendHistory(history, path, label string) error {
+	if history == "" {
+		return nil
+	}
+	e, _, err := trend.Of(path, label) // compare has told the warnings
+	if err == nil {
+		err = trend.Append(history, e)
+	}
+	if err != nil {
+		return fmt.Errorf("--history: %w", err)
+	}
+	return nil
+}
