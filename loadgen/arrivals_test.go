@@ -52,14 +52,14 @@ var processes = map[string]struct {
 	"part of a day":  {Arrivals{Kind: arrivalsDiurnal, Rate: 50, Period: 3 * time.Hour}, 1},
 	"ramp":           {Arrivals{Kind: arrivalsRamp, Rate: 10, To: 100}, 1},
 	"falling ramp":   {Arrivals{Kind: arrivalsRamp, Rate: 100, To: 0, After: 5 * time.Minute, Over: 5 * time.Minute}, 1},
-	"step and back":  {Arrivals{Kind: arrivalsStep, Rate: 10, To: 200, After: 10 * time.Minute, Over: time.Minute}, 1},
-	"step to an end": {Arrivals{Kind: arrivalsStep, Rate: 50, To: 0, After: 10 * time.Minute}, 1},
+	"step and back":  {Arrivals{Kind: arrivalsStep, Rate: 10, To: 200, After: 6 * time.Minute, Over: time.Minute}, 1},
+	"step to an end": {Arrivals{Kind: arrivalsStep, Rate: 50, To: 0, After: 6 * time.Minute}, 1},
 }
 
 // Each third of the time has as many arrivals as Expected tells, within five
 // standard deviations.
 func TestArrivalsFollowTheirRate(t *testing.T) {
-	const until, seed = 30 * time.Minute, 1
+	const until, seed = 15 * time.Minute, 1
 	for name, p := range processes {
 		t.Run(name, func(t *testing.T) {
 			all := times(t, p.arrivals, seed, until)

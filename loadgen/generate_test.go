@@ -33,7 +33,7 @@ func small(t *testing.T, name string) *Spec {
 			r.Count, r.Namespaces, r.Replicas = 0, 0, 0 // those of the pods
 			continue
 		}
-		r.Count, r.Events.Count = 120, 400
+		r.Count, r.Events.Count = 120, 200
 		r.Events.Parallel = min(r.Events.Parallel, 3)
 	}
 	return spec
@@ -70,18 +70,18 @@ func TestStreamIsReproducible(t *testing.T) {
 }
 
 var golden = map[string]string{
-	"65k-nodes":        "6d244a55850351c5",
-	"crash-loop":       "aae73e4f54c18e62",
-	"hot-keys":         "86589d1f6e1e8567",
-	"job-burst":        "e4678781964e6ccd",
-	"lease-heartbeats": "6adfbbf1daca82a0",
-	"node-failure":     "81ea274c91d8655e",
-	"reader-pressure":  "a6860c6540f1e7ac",
-	"relist-storm":     "5f0a456285fc4c2f",
-	"resync-storm":     "ba64e1dcd658c077",
-	"rolling-update":   "0efa8e89b81d6ddb",
-	"scale-up":         "ac9e618b0730c57b",
-	"steady-5k-nodes":  "e78a1c626bc68ab4",
+	"65k-nodes":        "3fa2d4301c57450d",
+	"crash-loop":       "4347b7e3a7a8ea30",
+	"hot-keys":         "323c8f18936491a3",
+	"job-burst":        "f769dc7adafa85d1",
+	"lease-heartbeats": "ebb09577bbcd1648",
+	"node-failure":     "2c7967ab94cfcfc4",
+	"reader-pressure":  "eafb1c44c6f228fb",
+	"relist-storm":     "aa98fe2d6328e337",
+	"resync-storm":     "69caac780cd09d33",
+	"rolling-update":   "ee42060029f1297c",
+	"scale-up":         "37a9af64a867dbdf",
+	"steady-5k-nodes":  "43dc83385d8cca82",
 }
 
 // A cache that applies the stream is never told to change what it does not
@@ -152,7 +152,7 @@ func TestVersionsAreImmutable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := small(t, name)
 			for i := range spec.Resources {
-				spec.Resources[i].Events.Count = min(spec.Resources[i].Events.Count, 300)
+				spec.Resources[i].Events.Count = min(spec.Resources[i].Events.Count, 100)
 			}
 			events, err := readAll(spec.Stream())
 			require.NoError(t, err)
