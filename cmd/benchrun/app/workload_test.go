@@ -1,0 +1,58 @@
+package app
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/explain"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWorkloadShow(t *testing.T) {
+	for _, format := range []string{"yaml", "json"} {
+		code, stdout, stderr := benchrun(t, "workload", "show", "job-burst", "-o", format)
+		require.Equal(t, 0, code, stderr)
+		shown, err := loadgen.ParseSpec("shown", []byte(stdout))
+		require.NoError(t, err)
+		spec, err := loadgen.Preset("job-burst")
+		require.NoError(t, err)
+		require.Equal(t, spec, shown, "what is shown can be run")
+	}
+	code, _, stderr := benchrun(t, "workload", "show", "job-burst", "-o", "csv")
+	require.Equal(t, 2, code)
+	require.Equal(t, "error: -o csv does not fit a workload, expected yaml or json\n", stderr)
+}
+
+func TestWorkloadValidate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("resources:\n- count: 10\n  events: {mix: {update: 1}, arrivals: {rate: -3}, count: 5}\n"), 0o600))
+	code, stdout, stderr := benchrun(t, "workload", "validate", "hot-keys", path)
+	require.Equal(t, 2, code)
+	require.Equal(t, "hot-keys: fine, 1 resource\n", stdout)
+	require.Equal(t, "error: "+path+":3: resources[0].events.arrivals.rate: found -3, expected a number from 0 to 1e+09\n", stderr)
+	code, _, stderr = benchrun(t, "workload", "validate")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "found no arguments, expected PRESET|FILE...")
+}
+
+func TestWorkloadExplain(t *testing.T) {
+	code, stdout, stderr := benchrun(t, "workload", "explain", "rolling-update")
+	require.Equal(t, 0, code, stderr)
+	lines := strings.Split(stdout, "\n")
+	require.Regexp(t, `^RESOURCE +KIND +PATTERN +OBJECTS +END +ADDED`, lines[0])
+	require.Regexp(t, `^pods +pod +rollout +6000 +`, lines[1])
+	require.Regexp(t, `\nworkers +5, busy 5\d\.?\d* % of the time`, stdout)
+	require.Contains(t, stdout, "warning   the load's peaks need")
+
+	code, stdout, stderr = benchrun(t, "workload", "explain", "lease-heartbeats", "-o", "json")
+	require.Equal(t, 0, code, stderr)
+	var e explain.Explanation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &e))
+	require.InDelta(t, 500, e.Total.Rate, 1e-6)
+	require.InDelta(t, 60_000, e.Total.All(), 1e-6)
+	require.Empty(t, e.Warnings)
+}
