@@ -136,7 +136,7 @@ func (a *Advice) bottleneck() string {
 			text += fmt.Sprintf(", and workers spend %.0f %% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
-	case f.Load >= 1:
+	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
 		return fmt.Sprintf("Workers bind: %d of them are busy %.0f %% of the time.", s.Workers, 100*f.Utilisation.Mean)

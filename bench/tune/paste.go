@@ -43,10 +43,11 @@ func workersFlag(queue string, workers int) string {
 func managerPaste(queues []Advice) []Snippet {
 	flags := map[string]int{}
 	qps, burst := 0.0, 0
-	limited := true
+	limited, advised := true, false
 	for _, a := range queues {
 		s := a.Recommended
 		if a.Refused == "" && a.Now != nil {
+			advised = true
 			if known := syncFlags[a.Queue]; known.flag != "" && s.Workers != known.workers {
 				flags[known.flag] = max(flags[known.flag], s.Workers)
 			}
@@ -61,7 +62,7 @@ func managerPaste(queues []Advice) []Snippet {
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		fmt.Fprintf(&b, "--%s=%d\n", flag, flags[flag])
 	}
-	if limited && qps > 0 {
+	if advised && limited && qps > 0 {
 		fmt.Fprintf(&b, "--kube-api-qps=%s\n--kube-api-burst=%d\n", number(qps), burst)
 	}
 	if b.Len() == 0 {

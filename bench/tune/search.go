@@ -28,8 +28,7 @@ type search struct {
 
 func newSearch(m *Model, current Settings, o Options, progress func(string)) *search {
 	s := &search{m: m, current: current, objectives: o.Objectives, seed: o.Seed, progress: progress, tried: map[Settings]Figures{}}
-	s.maxWorkers = max(4*current.Workers, 16, int(4*m.Offered)+1)
-	s.maxWorkers = min(s.maxWorkers, max(64, int(2*m.Offered)+8))
+	s.maxWorkers = max(64, current.Workers, int(4*m.AddRate*m.Busy)+1)
 	need := m.AddRate*m.Calls + m.Background
 	s.noLimit = current.QPS == 0
 	if m.Offered == 0 && !m.Spec.Reconcile.Calls.IsZero() || need > 0 {
@@ -169,6 +168,9 @@ func (s *search) aim(top Figures) {
 
 func brief(x Settings) string {
 	text := fmt.Sprintf("%d workers", x.Workers)
+	if x.Workers == 1 {
+		text = "1 worker"
+	}
 	if x.QPS > 0 {
 		text += fmt.Sprintf(" and a QPS of %s", number(x.QPS))
 	}

@@ -253,7 +253,15 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 	if current.Told == nil {
 		current.Told = map[string]string{}
 	}
-	current.fill(settingsOf(complete.Reconcile), "workload")
+	if arrivals == nil {
+		current.fill(settingsOf(complete.Reconcile), "workload")
+	} else {
+		base := defaultSettings()
+		if complete.Reconcile.Calls.IsZero() {
+			base.QPS, base.Burst = 0, 0
+		}
+		current.fill(base, "default of client-go")
+	}
 	if err := current.Check(); err != nil {
 		return nil, err
 	}

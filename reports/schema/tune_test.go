@@ -1,0 +1,42 @@
+package schema
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/reports"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWrittenTuneFollowsItsSchema(t *testing.T) {
+	spec, err := loadgen.ParseSpec("w.yaml", []byte(`
+name: small
+seed: 1
+duration: 30s
+resources:
+- {name: a, kind: custom, count: 100, events: {pattern: mix, mix: {add: 0, update: 1, delete: 0}, arrivals: {kind: poisson, rate: 40}}}
+reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60, burst: 90, failure: 0.05}
+`))
+	require.NoError(t, err)
+	objective, err := tune.ParseObjective("p99 queue wait < 1s")
+	require.NoError(t, err)
+	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []tune.Objective{objective}})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, reports.WriteTune(dir, *r))
+	b, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	require.NoError(t, err)
+	assert.Empty(t, check(t, "tune", b), "describe new fields in tune.schema.json")
+
+	// What a measurement adds, and what refused advice leaves out.
+	r.Queues[0].Reproduction = &tune.Reproduction{Wait: []tune.Bucket{{}}}
+	r.Queues = append(r.Queues, tune.Advice{Queue: "b", Refused: "why", Record: "what"})
+	b, err = json.Marshal(r)
+	require.NoError(t, err)
+	assert.Empty(t, check(t, "tune", b))
+}
