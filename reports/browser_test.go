@@ -157,7 +157,7 @@ func TestPageInBrowser(t *testing.T) {
 	})
 	t.Run("flame graphs", func(t *testing.T) {
 		assert.Equal(t, 3, eval[int](t, ctx, `document.querySelectorAll(".flame").length`), "two side by side, and their difference")
-		assert.Greater(t, eval[int](t, ctx, `document.querySelectorAll(".flame .less1,.flame .less2,.flame .less3,.flame .less4").length`), 3)
+		assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll(".flame .less1,.flame .less2,.flame .less3,.flame .less4").length`))
 		// Get of either queue is one frame, and its two times are those of the profiles.
 		assert.Contains(t, eval[string](t, ctx, `[...document.querySelectorAll(".flame")][2].textContent`), "workqueue.(*Typed).Get / queue.(*Ring).Get")
 		assert.Greater(t, eval[int](t, ctx, `document.querySelectorAll(".flame .frame").length`), 20)

@@ -26,6 +26,13 @@ function sameAs(name) {
   return kinds[name] === 0 ? "method " + names[name].slice(names[name].lastIndexOf(".") + 1) : names[name];
 }
 
+// chance is how far the times a and b, in seconds an item, can differ because
+// profiles only sample: two standard errors of their counts.
+function chance(a, b, first, second) {
+  const part = (time, graph) => Math.max(1, time / graph.item * graph.samples) * (graph.item / graph.samples) ** 2;
+  return 2 * Math.sqrt(part(a, first) + part(b, second));
+}
+
 // differ lays the profiles of a and b over each other, in seconds an item. A
 // frame is as wide as both together, so that what either does away with stays
 // in sight.
@@ -52,11 +59,11 @@ function differ(a, b) {
     let next = parent.from;
     parent.children.sort((x, y) => (y.a + y.b) - (x.a + x.b));
     for (const n of parent.children) {
-      const more = n.b - n.a, part = Math.abs(more) / (n.a + n.b), level = part < 0.05 ? 0 : part < 0.2 ? 1 : part < 0.5 ? 2 : part < 0.9 ? 3 : 4;
+      const more = n.b - n.a, part = Math.abs(more) / (n.a + n.b), level = Math.abs(more) <= chance(n.a, n.b, a, b) ? 0 : part < 0.2 ? 1 : part < 0.5 ? 2 : part < 0.9 ? 3 : 4;
       n.width = n.a + n.b;
       n.from = next;
       next += n.width;
-      n.label = `${more > 0 ? "▼ +" : "▲ "}${timeText(more)} ${[...n.names].join(" / ")}`;
+      n.label = (level ? `${more > 0 ? "▼ +" : "▲ "}${timeText(more)} ` : "") + [...n.names].join(" / ");
       n.style = level === 0 ? "even" : (more > 0 ? "more" : "less") + level;
       n.say = `${[...n.names].join(" / ")}: ${timeText(n.a)} an item in ${a.variant}, ${timeText(n.b)} in ${b.variant}`;
       nodes.push(n);
@@ -139,7 +146,7 @@ const few = graph => graph.samples < 100;
 function difference(a, b) {
   const figure = element("figure", "profile"), head = element("p", "profile-head");
   head.append(element("b", "", `${b.variant} against ${a.variant}`), ` ${timeText(b.item)} an item instead of ${timeText(a.item)}`);
-  const caption = element("figcaption", "", `A frame is as wide as its time in both together. Blue with ▲ takes less time an item in ${b.variant}, orange with ▼ more; methods of the same name count as the same function. Wide and blue is what ${b.variant} saves; wide and orange is where it could still be made faster.${few(a) || few(b) ? " With so few samples only the widest frames can be trusted." : ""}`);
+  const caption = element("figcaption", "", `A frame is as wide as its time in both together. Blue with ▲ takes less time an item in ${b.variant}, orange with ▼ more, plain no more than chance tells; methods of the same name count as the same function. Wide and blue is what ${b.variant} saves; wide and orange is where it could still be made faster.`);
   figure.append(head, flameGraph(differ(a, b), `Difference of the CPU profiles of ${a.variant} and ${b.variant}`), caption);
   return figure;
 }
@@ -161,7 +168,9 @@ function functionTable(a, b) {
   const columns = [["Function", "text"], ["Kind", "text"], ...graphs.map(g => [`${g.variant}: own${an}`, "number"])];
   if (graphs.length > 1) columns.push(["difference", "number"]);
   graphs.forEach(g => columns.push([`${g.variant}: with calls`, "number"]));
-  const rows = [...functions].sort((x, y) => weight(y[1]) - weight(x[1])).slice(0, 24).map(([name, values]) => {
+  const listed = [...functions].sort((x, y) => weight(y[1]) - weight(x[1]));
+  const told = absolute && graphs.length > 1 ? listed.filter(([, v]) => weight(v) > chance(cost(v[0]?.self, 0), cost(v[1]?.self, 1), ...graphs)) : listed;
+  const rows = (told.length ? told : listed).slice(0, 14).map(([name, values]) => {
     const kind = element("span", "kind-name"), cell = what => graphs.map((_, i) => {
       const v = values[i]?.[what];
       return { text: v === undefined ? "–" : print(cost(v, i)), v: cost(v, i) };
@@ -170,7 +179,7 @@ function functionTable(a, b) {
     const difference = graphs.length > 1 ? [{ text: (more(values) > 0 ? "+" : more(values) < 0 ? "−" : "") + print(Math.abs(more(values))), v: more(values) }] : [];
     return [element("code", "", names[name]), kind, ...cell("self"), ...difference, ...cell("total")];
   });
-  const wrap = dataTable(graphs.length > 1 ? "The functions that differ most. Own time is spent in the function itself; a dash is too little to be among a profile’s first. Start with the largest difference that is the variant’s own code."
+  const wrap = dataTable(graphs.length > 1 ? `${told.length ? "The functions that differ most, by more than chance." : "No function differs by more than chance: these profiles have too few samples to tell."} Own time is spent in the function itself; a dash is too little to be among a profile’s first. Start with the largest difference that is the variant’s own code.`
     : "The functions that cost most. Own time is spent in the function itself.", columns, rows);
   wrap.querySelector("table").classList.add("functions");
   return wrap;
