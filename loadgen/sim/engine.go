@@ -50,7 +50,6 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 		clock:     &virtualClock{},
 		ledger:    newLedger(c.Spec.Resources),
 		resyncAt:  never,
-		tally:     newTally(),
 	}
 	e.random = rand.New(&e.source)
 	if r := e.reconcile; r.QPS > 0 {
@@ -61,7 +60,7 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 		e.resyncAt = e.reconcile.Resync
 	}
 	for _, q := range c.Queues {
-		p := newProbe()
+		p := &probe{}
 		e.stations = append(e.stations, &station{
 			name: q.Name, workers: q.Workers, probe: p,
 			queue: newWorkQueue(e.clock, e.reconcile.Limiter, c.Priority, p),
@@ -76,11 +75,12 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 
 // run simulates to the end.
 func (e *engine) run(ctx context.Context) error {
-	if e.config.Cold {
-		e.list()
-	}
 	if e.config.Warmup == 0 {
 		e.begin(e.stations, 0)
+	}
+	if e.config.Cold {
+		e.list()
+		e.employ()
 	}
 	for ; ; e.events++ {
 		if e.events&0xffff == 0 && ctx.Err() != nil {

@@ -127,8 +127,11 @@ func (f *feed) fill() {
 		f.batch = append(f.batch, f.received)
 		f.receive()
 	}
-	waited := wait(f.crowds, f.random)
-	f.waited.record(waited)
+	waited := time.Duration(0)
+	if len(f.crowds) > 0 {
+		waited = wait(f.crowds, f.random)
+		f.waited.record(waited)
+	}
 	f.freeAt = begin + waited + time.Duration(len(f.batch))*f.store.Update
 	for i := range f.batch {
 		f.batch[i].at = f.freeAt

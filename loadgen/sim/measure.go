@@ -9,23 +9,22 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A Distribution is what was observed of a duration: exact in its count, mean
-// and maximum, to three digits elsewhere.
+// A Distribution is what was observed of a duration: exact in its count and
+// mean, to three digits elsewhere. The zero value has observed nothing.
 type Distribution struct {
 	sum  float64
-	hist *hdrhistogram.Histogram
+	hist *hdrhistogram.Histogram // takes 340 KB, so only once there is something
 }
 
 // longest is the largest duration that is told apart from longer ones.
 const longest = 1000 * time.Hour
 
-func newDistribution() Distribution {
-	return Distribution{hist: hdrhistogram.New(1, int64(longest), 3)}
-}
-
 func (d *Distribution) record(value time.Duration) { d.recordMany(value, 1) }
 
 func (d *Distribution) recordMany(value time.Duration, count int64) {
+	if d.hist == nil {
+		d.hist = hdrhistogram.New(1, int64(longest), 3)
+	}
 	d.sum += float64(value) * float64(count)
 	// In range, so there is no error.
 	_ = d.hist.RecordValues(int64(min(max(value, 0), longest)), count)
@@ -33,10 +32,18 @@ func (d *Distribution) recordMany(value time.Duration, count int64) {
 
 func (d *Distribution) reset() {
 	d.sum = 0
-	d.hist.Reset()
+	if d.hist != nil {
+		d.hist.Reset()
+	}
 }
 
 func (d *Distribution) merge(from Distribution) {
+	if from.hist == nil {
+		return
+	}
+	if d.hist == nil {
+		d.hist = hdrhistogram.New(1, int64(longest), 3)
+	}
 	d.sum += from.sum
 	d.hist.Merge(from.hist)
 }
@@ -117,8 +124,6 @@ type probe struct {
 }
 
 var _ workqueue.MetricsProvider = (*probe)(nil)
-
-func newProbe() *probe { return &probe{wait: newDistribution(), work: newDistribution()} }
 
 // reset forgets all but the depth, which is a level and no count.
 func (p *probe) reset() {

@@ -17,9 +17,9 @@ type Replicas struct {
 }
 
 // Replicate runs n simulations, as many at a time as there are processors, with
-// seeds drawn from the configuration's. It fails with the first of them. The
-// configuration can't hold Arrivals, of which every simulation needs its own;
-// see [ReplicateFunc].
+// seeds drawn from the configuration's. It fails with the first of them; when the
+// context ends, the error comes with the results so far. The configuration can't
+// hold Arrivals, of which every simulation needs its own; see [ReplicateFunc].
 func Replicate(ctx context.Context, c Config, n int) (Replicas, error) {
 	if c.Arrivals != nil {
 		return Replicas{}, errors.New("sim: one Arrivals can't serve several simulations")
@@ -42,20 +42,21 @@ func ReplicateFunc(ctx context.Context, c Config, n int, arrivals func(seed uint
 		configs[i] = c
 		configs[i].Seed = seeds.Uint64() | 1
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	results := make([]Result, n)
+	done := make([]bool, n)
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range work {
 				configs[i].Arrivals = arrivals(configs[i].Seed)
-				r, err := Run(ctx, configs[i])
+				r, err := Run(running, configs[i])
 				if err != nil {
 					cancel(err)
 				}
-				results[i] = r
+				results[i], done[i] = r, err == nil
 			}
 		})
 	}
@@ -64,10 +65,19 @@ func ReplicateFunc(ctx context.Context, c Config, n int, arrivals func(seed uint
 	}
 	close(work)
 	wg.Wait()
-	if ctx.Err() != nil {
-		return Replicas{}, context.Cause(ctx)
+	var complete Replicas
+	for i, r := range results {
+		if done[i] {
+			complete.Results = append(complete.Results, r)
+		}
 	}
-	return Replicas{Results: results}, nil
+	switch {
+	case ctx.Err() != nil:
+		return complete, ctx.Err()
+	case running.Err() != nil:
+		return Replicas{}, context.Cause(running)
+	}
+	return complete, nil
 }
 
 // An Interval is a mean over replicas with its 95 % confidence interval. With

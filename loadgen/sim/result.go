@@ -128,10 +128,6 @@ type progress struct {
 	own                time.Duration
 }
 
-func newTally() tally {
-	return tally{settled: newDistribution(), throttle: newDistribution(), storeWait: newDistribution()}
-}
-
 // begin begins to count.
 func (t *tally) begin(stations []*station, now time.Duration) {
 	events, settled, throttle, storeWait := t.events, t.settled, t.throttle, t.storeWait
@@ -199,7 +195,6 @@ func merged(queues []QueueResult) (wait, work Distribution) {
 	if len(queues) == 1 {
 		return queues[0].QueueWait, queues[0].Work
 	}
-	wait, work = newDistribution(), newDistribution()
 	for _, q := range queues {
 		wait.merge(q.QueueWait)
 		work.merge(q.Work)

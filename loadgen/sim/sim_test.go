@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,7 +125,8 @@ func TestPriorityLetsChangesPassLists(t *testing.T) {
 	spec := steady(func(s *loadgen.Spec) { s.Reconcile.Service = dist("40ms") })
 	plain := run(t, Config{Spec: spec, Cold: true})
 	priority := run(t, Config{Spec: spec, Cold: true, Priority: true})
-	assert.Equal(t, plain.Listed, priority.Listed)
+	assert.EqualValues(t, 1000, plain.Listed)
+	assert.EqualValues(t, 1000, priority.Listed)
 	assert.Greater(t, plain.Settle.Mean(), 10*priority.Settle.Mean())
 }
 
@@ -203,6 +206,27 @@ func TestReplicasGiveIntervals(t *testing.T) {
 	assert.Equal(t, one.Mean, one.Low)
 }
 
+func TestInterruptedReplicasAreKept(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	made := 0
+	var mu sync.Mutex
+	replicas, err := ReplicateFunc(ctx, Config{Spec: steady()}, 100, func(uint64) Arrivals {
+		mu.Lock()
+		defer mu.Unlock()
+		if made++; made == 50 {
+			cancel()
+		}
+		return nil
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.GreaterOrEqual(t, len(replicas.Results), 50-runtime.GOMAXPROCS(0))
+	assert.Less(t, len(replicas.Results), 100)
+	for _, r := range replicas.Results {
+		assert.Positive(t, r.Arrivals)
+	}
+}
+
 func TestStudent(t *testing.T) {
 	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042, 1000: 1.962} {
 		assert.InEpsilon(t, want, student(freedom), 0.012, "%d degrees of freedom", freedom)
@@ -210,7 +234,7 @@ func TestStudent(t *testing.T) {
 }
 
 func TestBelowCountsLikeBuckets(t *testing.T) {
-	d := newDistribution()
+	d := Distribution{}
 	for i := range 100 {
 		d.record(time.Duration(i) * time.Millisecond)
 	}

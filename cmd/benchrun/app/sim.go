@@ -162,7 +162,12 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	}
 	begin := time.Now()
 	replicas, err := sim.ReplicateFunc(cmd.Context(), config, l.replicas, arrivals)
-	if err != nil {
+	switch interrupted := cmd.Context().Err() != nil; {
+	case interrupted && len(replicas.Results) == 0:
+		return errors.New("interrupted before the first simulation ended")
+	case interrupted:
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %d simulations\n", len(replicas.Results), l.replicas)
+	case err != nil:
 		return fmt.Errorf("%s: %w", load.name, err)
 	}
 	return l.print(cmd, load.name, replicas, time.Since(begin))

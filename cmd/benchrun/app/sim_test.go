@@ -2,7 +2,9 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,6 +53,15 @@ func TestSimPlaysRecordings(t *testing.T) {
 	code, stdout, stderr := simulate(t, file, "--service", "20ms", "--replicas", "1", "-o", "csv")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "work mean,20ms,20ms,20ms\n")
+}
+
+func TestSimInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	code := Main(ctx, []string{"sim", "rolling-update"}, io.Discard, &stderr)
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr.String(), "interrupted before the first simulation ended")
 }
 
 func TestSimRefuses(t *testing.T) {
