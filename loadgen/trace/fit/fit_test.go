@@ -1,0 +1,49 @@
+package fit
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/trace/summary"
+)
+
+// What a known workload does is fitted by one that does nearly the same.
+func TestFitOfAWorkload(t *testing.T) {
+	for _, text := range []string{
+		"seed: 7\nduration: 60s\nresources:\n- {kind: node, count: 300, events: {mix: {update: 1}, arrivals: {rate: 50}}, skew: {kind: zipf, s: 0.9}}\n",
+		"seed: 7\nduration: 60s\nresources:\n- {kind: lease, count: 100, events: {pattern: heartbeat, arrivals: {kind: constant, rate: 20}}}\n",
+		"seed: 7\nduration: 120s\nresources:\n- {kind: pod, count: 10, events: {pattern: lifecycle, life: {modifications: '5', between: '500ms', age: '2s'}, arrivals: {rate: 5}}}\n",
+	} {
+		spec, err := loadgen.ParseSpec("x.yaml", []byte(text))
+		require.NoError(t, err)
+		recording, err := Measure(t.Context(), spec)
+		require.NoError(t, err)
+		kinds := map[string]string{"nodes": "Node", "leases": "Lease", "pods": "Pod"}
+		for i := range recording.Resources {
+			recording.Resources[i].Kind = kinds[recording.Resources[i].Resource]
+		}
+		fitted, err := Workload(recording, "like")
+		require.NoError(t, err)
+		require.Equal(t, spec.Resources[0].Kind, fitted.Resources[0].Kind)
+		workload, err := Measure(t.Context(), fitted)
+		require.NoError(t, err)
+		for _, d := range Compare(recording, fitted, workload) {
+			limit := 0.15
+			if d.Figure == "dispersion" || d.Figure == "peak/s" {
+				limit = 0.5
+			}
+			require.Less(t, math.Abs(d.Distance), limit, "%s: %s is %g and becomes %g", recording.Resources[0].Resource, d.Figure, d.Recording, d.Workload)
+		}
+	}
+}
+
+func TestFitErrors(t *testing.T) {
+	_, err := Workload(summary.Summary{}, "x")
+	require.EqualError(t, err, "found events without times or of less than a second, expected a recording with times")
+	_, err = Workload(summary.Summary{Duration: time.Minute}, "x")
+	require.EqualError(t, err, "found no events but bookmarks, expected some")
+}
