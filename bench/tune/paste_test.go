@@ -1,0 +1,73 @@
+package tune
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every Go snippet compiles against the versions that this module pins, in the
+// place where it is to be pasted.
+func TestSnippetsCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts the compiler")
+	}
+	limited := defaultSettings()
+	limited.Workers, limited.QPS, limited.Resync, limited.BaseDelay = 12, 62.5, 10*time.Hour, 1500*time.Nanosecond
+	for _, s := range []Settings{defaultSettings(), limited, {Workers: 1, BaseDelay: time.Millisecond, MaxDelay: time.Minute, BucketRate: 0.5, BucketBurst: 1, Priority: true}} {
+		dir, err := os.MkdirTemp(".", "testdata-snippets-")
+		require.NoError(t, err)
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		source := `package main
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func main() {}
+
+func client(ctx context.Context, config *rest.Config, worker func(context.Context)) {
+` + clientOptions(`a "queue"`, s) + `	_ = queue
+}
+
+func runtime(config *rest.Config, managerOptions manager.Options) controller.Options {
+` + runtimeOptions(s) + `	return options
+}
+`
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o666))
+		out, err := exec.CommandContext(t.Context(), "go", "vet", "./"+filepath.Base(dir)).CombinedOutput()
+		assert.NoError(t, err, "%s\n%s", out, source)
+	}
+}
+
+func TestManagerFlags(t *testing.T) {
+	advice := func(queue string, workers int, qps float64) Advice {
+		s := defaultSettings()
+		s.Workers, s.QPS, s.Burst = workers, qps, int(2*qps)
+		return Advice{Queue: queue, Current: Current{Settings: Settings{Workers: 5, QPS: 20, Burst: 30}}, Recommended: s, Now: &Figures{}, Model: &Model{Calls: 1}}
+	}
+	got := managerPaste([]Advice{
+		advice("replicaset", 12, 40), advice("garbage_collector_attempt_to_delete", 30, 5), advice("garbage_collector_attempt_to_orphan", 25, 5),
+		advice("deployment", 5, 10), {Queue: "job", Refused: "few"},
+	})
+	require.Len(t, got, 1)
+	assert.Equal(t, "--concurrent-gc-syncs=30\n--concurrent-replicaset-syncs=12\n--kube-api-qps=40\n--kube-api-burst=80\n", got[0].Text)
+	assert.Empty(t, managerPaste([]Advice{{Queue: "job", Refused: "few"}}))
+	assert.Equal(t, "--concurrent-replicaset-syncs=7\n", workersFlag("replicaset", 7))
+	assert.Contains(t, workersFlag("ttlcontroller", 7), "no flag")
+}

@@ -1,0 +1,98 @@
+package reports
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tuned is a result with a queue of every sort and a hostile name.
+func tuned() tune.Result {
+	quantiles := func(x float64) tune.Quantiles {
+		i := tune.Interval{Mean: x, Low: 0.9 * x, High: 1.1 * x}
+		return tune.Quantiles{Mean: i, P50: i, P90: i, P99: i, P999: i}
+	}
+	figures := func(workers int, x float64) *tune.Figures {
+		return &tune.Figures{Settings: tune.Settings{Workers: workers}, Stable: true, Load: 0.5, Wait: quantiles(x), Settle: quantiles(2 * x), Work: quantiles(0.05), Cost: float64(workers)}
+	}
+	points := func(values ...string) []tune.CurvePoint {
+		var list []tune.CurvePoint
+		for i, v := range values {
+			x := 1 / float64(i+1)
+			list = append(list, tune.CurvePoint{Value: v, Chosen: i == 1, Stable: i > 0, WaitP99: tune.Interval{Mean: x, Low: x / 2, High: 2 * x}, SettleP99: tune.Interval{Mean: 2 * x, Low: x, High: 3 * x}})
+		}
+		return list
+	}
+	return tune.Result{
+		Schema: tune.SchemaVersion, Source: "begin.txt to end.txt, 5m0s by --interval", Seed: 7, Stopped: "complete", Idle: []string{"idle"},
+		Objectives: []tune.Objective{{Text: "p99 queue wait < 1s"}},
+		Paste:      []tune.Snippet{{For: "kube-controller-manager", Kind: "flags", Text: "--concurrent-job-syncs=8\n"}},
+		Queues: []tune.Advice{
+			{
+				Queue: `<script>alert("q")</script>`, Summary: "8 workers instead of 5 workers.", Bottleneck: "Workers bind.", Unstable: "too much", Impossible: []string{"p99"},
+				Model: &tune.Model{Observations: 1000, ArrivalRate: 40, Work: 0.05}, Now: figures(5, 3), Then: figures(8, 0.5),
+				Reproduction: &tune.Reproduction{Verdict: "good", Wait: []tune.Bucket{{High: 0.1, Measured: 0.5, Model: 0.4, From: 0.3, To: 0.6}, {Low: 0.1, Measured: 0.5, Model: 0.6, From: 0.5, To: 0.7}}, Work: []tune.Bucket{{High: 1, Measured: 1, Model: 1, From: 1, To: 1}}},
+				Changes:      []tune.Change{{Setting: "workers", Current: "5", Recommended: "8", Changed: true, Told: "given", Why: "a|b"}, {Setting: "qps", Current: "20", Recommended: "20", Told: "default"}},
+				Pareto:       []tune.Point{{Cost: 6, SettleP99: 3}, {Cost: 8, SettleP99: 1}, {Cost: 12, SettleP99: 0.2}},
+				Curves:       []tune.Curve{{Setting: "workers", Title: "concurrent workers", Points: points("4", "8", "12")}, {Setting: "load", Title: "the load", Points: points("1×", "2×")}},
+				Unidentified: []string{"bursts"}, Doubts: []string{"`few`"}, Paste: []tune.Snippet{{For: "client-go", Kind: "go", Text: "config.QPS = -1\n"}},
+			},
+			{Queue: "kept", Summary: "Keep 5 workers.", Bottleneck: "Nothing binds.", Model: &tune.Model{}},
+			{Queue: "few", Refused: "3 reconciles", Record: "an hour"},
+		},
+	}
+}
+
+func TestWriteTune(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, WriteTune(dir, tuned()))
+	b, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	require.NoError(t, err)
+	var back tune.Result
+	require.NoError(t, json.Unmarshal(b, &back))
+	assert.Equal(t, 3, len(back.Queues))
+
+	md, err := os.ReadFile(filepath.Join(dir, "tune.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(md), "| workers | 5 | given | 8 | a\\|b |")
+	assert.Contains(t, string(md), "No advice: 3 reconciles. Record instead: an hour.")
+	assert.NotContains(t, string(md), "<script>")
+
+	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(html), `<script>alert`)
+	assert.Less(t, len(html), maxPageBytes)
+	assert.Equal(t, 1, strings.Count(string(html), "No advice:"))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 3, "no temporary file is left")
+
+	assert.ErrorContains(t, WriteTune(filepath.Join(dir, "none"), tuned()), "directory of the report")
+}
+
+func TestTunePageInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, WriteTune(dir, tuned()))
+	ctx, complaints := browser(t, filepath.Join(dir, "report.html"))
+	assert.Equal(t, 5, eval[int](t, ctx, `document.querySelectorAll(".chart").length`), "two comparisons, the front and two curves")
+	assert.Zero(t, eval[int](t, ctx, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg path")).length`))
+	chart := func(i string) string {
+		return `echarts.getInstanceByDom(document.querySelectorAll(".chart")[` + i + `]).getOption().series.filter(s => s.type === "line").map(s => s.data.filter(p => p[1] !== null).length)`
+	}
+	assert.Equal(t, []int{2, 2}, eval[[]int](t, ctx, chart("0")), "a point a bucket, measured and modelled")
+	assert.Equal(t, []int{3, 1, 1}, eval[[]int](t, ctx, chart("2")), "the front, the current and the recommended settings")
+	assert.Equal(t, []int{2, 2}, eval[[]int](t, ctx, chart("3")), "the unstable point has no mark")
+	eval[bool](t, ctx, `(b => { b.click(); return true })(document.querySelector("#queue-0 thead button"))`)
+	assert.Equal(t, "ascending", eval[string](t, ctx, `document.querySelector("#queue-0 thead th").getAttribute("aria-sort")`))
+	for _, theme := range []string{"dark", "light"} {
+		eval[bool](t, ctx, `(b => { b.click(); return true })(document.getElementById("theme"))`)
+		assert.Equal(t, theme, eval[string](t, ctx, `document.documentElement.dataset.theme`))
+	}
+	assert.Empty(t, complaints())
+}
