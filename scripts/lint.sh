@@ -11,3 +11,10 @@ fi
 go vet ./...
 go tool staticcheck ./...
 go mod tidy -diff
+
+# Modules of their own, so that the main one stays light. Staticcheck is the main
+# module's tool.
+staticcheck=$(go tool -n staticcheck)
+for module in loadgen/apiserver loadgen/apiserver/controlplane; do
+  (cd "$module" && go vet ./... && "$staticcheck" ./... && go mod tidy -diff)
+done
