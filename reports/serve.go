@@ -2,12 +2,7 @@ package reports
 
 import (
 	"bytes"
-	"cmp"
-	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"net"
@@ -20,10 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/pprof/profile"
-	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 // A Server shows the result directories in a directory, or the directory
@@ -113,161 +106,6 @@ func (s *Server) dir(name string) (string, bool) {
 		return ".", name == s.single
 	}
 	return name, fs.ValidPath(name) && !strings.Contains(name, "/") && s.isResult(name)
-}
-
-// A servedRun is one line of the index.
-type servedRun struct {
-	Name, Decision, Profile, Problem string
-	Started                          time.Time
-	Links                            []link
-	Profiles                         []servedProfile
-
-	modified time.Time // of run.json and stats.json, whichever is later
-}
-
-// A servedProfile is a stored profile, and the baseline's of the same case to
-// subtract from it, if there is one.
-type servedProfile struct{ File, Base, Baseline string }
-
-// Path is the run's part of a URL.
-func (r servedRun) Path() string { return url.PathEscape(r.Name) }
-
-// When is the begin of the run as people read it.
-func (r servedRun) When() string {
-	if r.Started.IsZero() {
-		return "not known"
-	}
-	return r.Started.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-// runs lists the result directories, newest first.
-func (s *Server) runs() ([]servedRun, error) {
-	names := []string{s.single}
-	if s.single == "" {
-		entries, err := fs.ReadDir(s.root.FS(), ".")
-		if err != nil {
-			return nil, err
-		}
-		names = nil
-		for _, e := range entries {
-			if s.isResult(e.Name()) {
-				names = append(names, e.Name())
-			}
-		}
-	}
-	var runs []servedRun
-	for _, name := range names {
-		runs = append(runs, s.describe(name))
-	}
-	slices.SortFunc(runs, func(a, b servedRun) int {
-		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.Name, a.Name))
-	})
-	return runs, nil
-}
-
-// describe reads what the index tells of a run, again only when it changed.
-func (s *Server) describe(name string) servedRun {
-	dir, _ := s.dir(name)
-	x := servedRun{Name: name}
-	for _, file := range []string{"run.json", "stats.json"} {
-		if info, err := s.root.Stat(path.Join(dir, file)); err == nil && info.ModTime().After(x.modified) {
-			x.modified = info.ModTime()
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known, ok := s.seen[name]; ok && known.modified.Equal(x.modified) {
-		return known
-	}
-	var run struct {
-		Schema  int
-		Started time.Time
-		Plan    struct {
-			Profile string
-			Cases   []experiment.PlannedCase
-		}
-	}
-	var stats struct {
-		Schema   int
-		Decision string
-	}
-	err := s.readJSON(path.Join(dir, "run.json"), &run)
-	if err == nil {
-		err = s.readJSON(path.Join(dir, "stats.json"), &stats)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		x.Problem = "no report yet: the run is under way or died; benchrun report writes one"
-	case err != nil:
-		x.Problem = err.Error()
-	case max(run.Schema, stats.Schema) > experiment.SchemaVersion:
-		x.Problem = "written by a newer benchrun"
-	}
-	x.Started, x.Profile, x.Decision = run.Started, run.Plan.Profile, stats.Decision
-	for _, l := range append([]link{{"report.html", "charts and tables"}}, resultFiles...) {
-		if info, err := s.root.Stat(path.Join(dir, l.Name)); err == nil && info.Mode().IsRegular() {
-			x.Links = append(x.Links, l)
-		}
-	}
-	matches, _ := fs.Glob(s.root.FS(), path.Join(globQuote(dir), "profiles", "*", "*", "*"+profileSuffix))
-	baselines := map[string]string{} // by the folder of a case's profiles
-	for _, c := range run.Plan.Cases {
-		baselines[path.Dir(filepath.ToSlash(experiment.ProfileDir(c, c.Baseline)))] = c.Baseline
-	}
-	for _, m := range matches {
-		p := servedProfile{File: strings.TrimPrefix(m, dir+"/")}
-		folder, kind := path.Split(p.File)
-		if name := baselines[path.Dir(path.Clean(folder))]; name != "" && path.Base(folder) != name {
-			base := path.Join(path.Dir(path.Clean(folder)), name, kind)
-			if slices.Contains(matches, path.Join(dir, base)) {
-				p.Base, p.Baseline = base, name
-			}
-		}
-		x.Profiles = append(x.Profiles, p)
-	}
-	s.seen[name] = x
-	return x
-}
-
-func globQuote(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
-}
-
-func (s *Server) readJSON(name string, into any) error {
-	b, err := s.root.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-//go:embed assets/index.html.tmpl
-var indexText string
-
-var indexPage = template.Must(template.New("index").Funcs(template.FuncMap{
-	"escape": func(file string) string { return (&url.URL{Path: file}).EscapedPath() },
-	"label": func(file string) string {
-		return strings.TrimSuffix(strings.TrimPrefix(file, "profiles/"), profileSuffix)
-	},
-}).Parse(indexText))
-
-func (s *Server) index(w http.ResponseWriter, r *http.Request) {
-	runs, err := s.runs()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	var page bytes.Buffer
-	if err := indexPage.Execute(&page, map[string]any{"Dir": s.root.Name(), "Runs": runs}); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_, _ = page.WriteTo(w) // the reader went away
 }
 
 // contentTypes is what the browser is told a file is; others are downloaded.
