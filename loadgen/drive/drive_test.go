@@ -15,6 +15,7 @@ import (
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 )
 
@@ -256,6 +257,7 @@ func TestEveryVariant(t *testing.T) {
 			continue
 		}
 		t.Run(nameOfParts(parts), func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			spec := updates(t, 50, 300, 0, "")
 			spec.Resources[0].Events.Mix = loadgen.Mix{Add: 1, Update: 3, Delete: 1}
 			spec.Reconcile = loadgen.Reconcile{Workers: 3, Failure: 0.05, Retries: 3}
@@ -265,4 +267,21 @@ func TestEveryVariant(t *testing.T) {
 			assert.Equal(t, 300, r.Accounting.Sent)
 		})
 	}
+}
+
+// A wait never ends early, and both ways of passing the time are counted.
+func TestPastime(t *testing.T) {
+	hurry, hasten := context.WithCancel(t.Context())
+	p := &pastime{hurry: hurry, until: exactly}
+	begin := time.Now()
+	p.spend(0.0005)
+	require.GreaterOrEqual(t, time.Since(begin), 500*time.Microsecond)
+	p.cpu = true
+	before := p.burnt.Load()
+	p.spend(0.002)
+	require.EqualValues(t, 2*time.Millisecond, p.burnt.Load()-before)
+	hasten()
+	p.spend(3600)
+	p.wait(3600) // returns at once, or the test never ends
+	require.EqualValues(t, 2*time.Millisecond, p.burnt.Load()-before)
 }

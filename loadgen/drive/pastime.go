@@ -42,9 +42,8 @@ func (p *pastime) spend(s float64) {
 		p.wait(s)
 		return
 	}
-	begin := time.Now()
 	if p.hurry.Err() == nil {
 		burn(s)
+		p.burnt.Add(int64(seconds(s)))
 	}
-	p.burnt.Add(int64(time.Since(begin)))
 }

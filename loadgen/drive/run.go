@@ -176,7 +176,11 @@ func (d *drive) doubts(r *Result) {
 	if r.Generator.Share > costlyLoad {
 		warn("the load itself takes %.0f %% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
 	}
-	if late := r.Latency(Lateness).At(0.99); late > int64(lateLoad) {
+	late := r.Latency(Lateness).At(0.99)
+	switch {
+	case d.stream.unpaced() && a.Sent > 1:
+		warn("the events came as fast as possible: latencies count from the begin of the load, and say how long all of it takes")
+	case late > int64(lateLoad):
 		warn("the load was late by %s (p99): latencies, which count from the intended time, include that", time.Duration(late).Round(10*time.Microsecond))
 	}
 	if a.Hurried > 0 {
@@ -220,11 +224,23 @@ func (d *drive) enter(phase string) {
 	}
 }
 
+// planned is how long the load will go on, 0 if that is not known.
+func (d *drive) planned() time.Duration {
+	planned := d.config.Duration
+	if d.config.Trace == nil && d.config.Speed > 0 && d.spec.Duration > 0 {
+		whole := time.Duration(float64(d.spec.Duration) / d.config.Speed)
+		if planned == 0 || whole < planned {
+			planned = whole
+		}
+	}
+	return planned
+}
+
 func (d *drive) progress(t Tick) {
 	if d.config.Progress == nil {
 		return
 	}
-	p := Progress{Phase: d.phase.Load().(string), Of: d.config.Duration, Tick: t}
+	p := Progress{Phase: d.phase.Load().(string), Of: d.planned(), Tick: t}
 	if p.Phase != phaseSync {
 		p.Elapsed = d.now()
 		p.Sent = int(d.ledger.sent.Load())

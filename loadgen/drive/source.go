@@ -153,8 +153,12 @@ type paced struct {
 	speed    float64 // 0 is as fast as possible
 	duration time.Duration
 	now      func() time.Duration
-	cut      bool // the duration ended it
+	cut      bool          // the duration ended it
+	last     time.Duration // when the last event was due
 }
+
+// unpaced reports that all events were due at once.
+func (s *paced) unpaced() bool { return s.last == 0 }
 
 func (s *paced) Next() (loadgen.Event, error) {
 	e, err := s.Stream.Next()
@@ -170,6 +174,7 @@ func (s *paced) Next() (loadgen.Event, error) {
 		s.cut = true
 		return e, io.EOF
 	}
+	s.last = e.At
 	return e, nil
 }
 

@@ -28,7 +28,7 @@ func (p partFlags) list() []part {
 	return []part{
 		{func(to *drive.Parts, name string) { to.Informer = name }, p.informer, aboutIn(impl.Informers())},
 		{func(to *drive.Parts, name string) { to.Indexer = name }, p.indexer, aboutIn(impl.Indexers())},
-		{func(to *drive.Parts, name string) { to.FIFO = name }, p.fifo, aboutIn(impl.InOrderFIFOs())},
+		{func(to *drive.Parts, name string) { to.FIFO = name }, p.fifo, aboutFIFO},
 		{func(to *drive.Parts, name string) { to.RateLimitingQueue = name }, p.rateLimitingQueue, aboutIn(impl.RateLimitingQueues[string]())},
 		{func(to *drive.Parts, name string) { to.DelayingQueue = name }, p.delayingQueue, aboutIn(impl.DelayingQueues[string]())},
 		{func(to *drive.Parts, name string) { to.Queue = name }, p.queue, aboutIn(impl.Queues[string]())},
@@ -41,6 +41,14 @@ func aboutIn[New any](variants []impl.Variant[New]) func(string) (impl.Variant[a
 		v, err := impl.Find(variants, name)
 		return impl.Variant[any]{Name: v.Name, Summary: v.Summary, Peer: v.Peer, Relaxes: v.Relaxes}, err == nil
 	}
+}
+
+// aboutFIFO finds a FIFO in order, or a DeltaFIFO by its longer name.
+func aboutFIFO(name string) (impl.Variant[any], bool) {
+	if rest, ok := strings.CutPrefix(name, "delta-"); ok {
+		return aboutIn(impl.DeltaFIFOs())(rest)
+	}
+	return aboutIn(impl.InOrderFIFOs())(name)
 }
 
 // arms are all combinations of the variants named, in the order in which they
