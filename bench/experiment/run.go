@@ -72,11 +72,12 @@ type Arm struct {
 
 // A Sample names one child process of the schedule.
 type Sample struct {
-	Round   int           `json:"round"`
-	Case    string        `json:"case"` // component + "/" + name
-	Arm     string        `json:"arm"`
-	Took    time.Duration `json:"tookNanoseconds"`
-	Failure string        `json:"failure,omitempty"` // why it left no sample: "timed out after 10s", …
+	Round    int           `json:"round"`
+	Case     string        `json:"case"` // component + "/" + name
+	Arm      string        `json:"arm"`
+	Took     time.Duration `json:"tookNanoseconds"`
+	Forgiven bool          `json:"forgiven,omitempty"` // the sample took too long, but the arm was sampled on
+	Failure  string        `json:"failure,omitempty"`  // why it left no sample: "timed out after 10s", …
 }
 
 // An Environment is the machine beside every absolute figure.

@@ -11,7 +11,7 @@ function trendChart(box) {
       grid: { left: 72, right: 20, top: 28, bottom: 30 },
       tooltip: { trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 13 },
         formatter: p => p.seriesName === "results" ? `<b>${safe(c.labels[p.value[0]])}</b><br>${text(p.value[1])}` : "" },
-      xAxis: { type: "value", min: -0.5, max: c.values.length - 0.5, interval: Math.ceil(c.values.length / 6), splitLine: { show: false },
+      xAxis: { type: "value", min: -1, max: c.values.length, interval: Math.ceil(c.values.length / 6), splitLine: { show: false },
         axisLine: { lineStyle: { color: line } }, axisTick: { show: false },
         axisLabel: { color: muted, fontSize: 11, formatter: v => { const l = c.labels[v] || ""; return l.length > 12 ? l.slice(0, 11) + "…" : l; } } },
       yAxis: { type: "value", scale: true, axisLabel: { color: muted, fontSize: 11, formatter: text }, splitLine: { lineStyle: { color: line } } },

@@ -39,7 +39,7 @@ func everyField() experiment.Run {
 		Machines: []experiment.Machine{{Shard: "2/5", Environment: experiment.Environment{Go: "go1.26", OS: "linux", Arch: "amd64", CPU: "a cpu", Cores: 2, GOMAXPROCS: 2, Memory: 1 << 33, Kernel: "6"},
 			Started: time.Now(), Finished: time.Now(), Stopped: "budget", Cases: []string{"queue/op=x"}}},
 		Versions: map[string]string{"k8s.io/client-go": "v0.37.2"},
-		Schedule: []experiment.Sample{{Round: 0, Case: "queue/op=x", Arm: "broken", Took: time.Second, Failure: "timed out"}},
+		Schedule: []experiment.Sample{{Round: 0, Case: "queue/op=x", Arm: "broken", Took: time.Second, Failure: "timed out", Forgiven: true}},
 		Warnings: []experiment.Warning{{Scope: "run", Text: "a doubt"}},
 	}
 }

@@ -41,7 +41,9 @@ func RunChild(ctx context.Context, argv []string, timeout time.Duration) ([]byte
 	case ctx.Err() != nil:
 		return stdout.b, ctx.Err()
 	case limited.Err() != nil:
-		return stdout.b, fmt.Errorf("timed out after %s", timeout)
+		return stdout.b, stalled{fmt.Errorf("timed out after %s", timeout)}
+	case errors.Is(err, exec.ErrWaitDelay):
+		return stdout.b, stalled{err}
 	case err != nil:
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
@@ -51,6 +53,9 @@ func RunChild(ctx context.Context, argv []string, timeout time.Duration) ([]byte
 	}
 	return stdout.b, nil
 }
+
+// A stalled error may be the machine's fault.
+type stalled struct{ error }
 
 // lastWords finds the line of a dead child's output that says why: a panic's
 // or a failed benchmark's message, otherwise the last line.

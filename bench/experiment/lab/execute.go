@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -24,6 +25,9 @@ type Progress struct {
 // allFailed is how many samples may fail before the first one succeeds.
 const allFailed = 5
 
+// maxStalls is how many samples of an arm may hang for the machine's sake.
+const maxStalls = 3
+
 // A Lab is what an experiment runs with.
 type Lab struct {
 	Sample Sampler
@@ -37,7 +41,8 @@ type Lab struct {
 // anything yet: run.json before the first sample and again at the end, raw.txt
 // sample by sample, then the profiles. It stops at once when ctx is cancelled
 // and returns what was sampled, without an error. An arm whose sample fails is
-// not sampled again and has no result.
+// not sampled again and has no result, unless it worked before and the sample
+// merely took too long, a few times at most.
 func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (experiment.Run, []experiment.Measurement, error) {
 	if err := makeEmpty(dir); err != nil {
 		return run, nil, err
@@ -56,7 +61,7 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	}
 	x := &execution{run: run, raw: raw, sample: l.Sample, report: l.Report}
 	for _, c := range run.Plan.Cases {
-		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}})
+		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}, stalls: map[string]int{}})
 	}
 	if err := x.rounds(ctx); err != nil {
 		return x.run, x.samples, err
@@ -140,8 +145,11 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 		line, values, failure = findResult(output, c.plan.Benchmark(arm.Name), c.plan.Unit)
 	}
 	s := experiment.Sample{Round: c.rounds, Case: c.plan.Key(), Arm: arm.Name, Took: time.Since(begin)}
+	forgiven := false
 	if failure != nil {
 		s.Failure = failure.Error()
+		forgiven = x.forgives(c, arm, failure)
+		s.Forgiven = forgiven
 		line = fmt.Appendf(nil, "# failed: %s: %s: %s\n", s.Case, s.Arm, s.Failure)
 	}
 	if _, err := x.raw.Write(line); err != nil {
@@ -153,8 +161,13 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 		x.samples, c.samples = append(x.samples, m), append(c.samples, m)
 		return nil
 	}
-	c.dropped[arm.Name] = s.Failure
 	x.failed++
+	if forgiven {
+		c.stalls[arm.Name]++
+		x.run.Warnings = append(x.run.Warnings, experiment.Warn(s.Case+"/"+arm.Name, "sample %d was left out, because the machine or the variant stood still: %s", c.rounds+1, s.Failure))
+		return nil
+	}
+	c.dropped[arm.Name] = s.Failure
 	x.run.Warnings = append(x.run.Warnings, experiment.Warn(s.Case+"/"+arm.Name, "sample %d failed, so there is no result: %s", c.rounds+1, s.Failure))
 	arms := 0
 	for _, p := range x.cases {
@@ -164,6 +177,13 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 		return fmt.Errorf("the first %d samples all failed; %s: %s: %w", x.failed, s.Case, arm.Name, failure)
 	}
 	return nil
+}
+
+// forgives a stall of an arm that worked before: on a machine that stands still
+// for seconds it is no news about the variant. One that hangs again is dropped.
+func (x *execution) forgives(c *progress, arm experiment.Arm, failure error) bool {
+	worked := slices.ContainsFunc(c.samples, func(m experiment.Measurement) bool { return m.Arm == arm.Name })
+	return errors.As(failure, new(stalled)) && worked && c.stalls[arm.Name] < maxStalls
 }
 
 // left estimates the time to the end: what the planned rounds will take, at

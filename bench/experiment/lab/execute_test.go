@@ -162,6 +162,32 @@ func TestExecuteFailures(t *testing.T) {
 	})
 }
 
+// A machine that stands still for a moment costs a sample, not the arm; an arm
+// that hangs from the start, or again and again, has no result.
+func TestExecuteForgivesStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := simulated.Plan(1)
+		plan.Budget = time.Hour
+		calls := map[string]int{}
+		_, run, samples, err := execute(t, t.Context(), plan, fake(func(_ experiment.PlannedCase, a experiment.Arm) error {
+			calls[a.Name]++
+			if a.Name == "ring" && calls[a.Name] == 3 || a.Name == "slice" || a.Name == "sharded" && calls[a.Name] > 2 {
+				return stalled{errors.New("timed out after 1s")}
+			}
+			return nil
+		}))
+		require.NoError(t, err)
+		assert.Equal(t, 1, calls["slice"])
+		assert.Equal(t, 2+maxStalls+1, calls["sharded"])
+		for _, r := range verdict.Analyse(run, samples).Components[0].Cases[0].Rows {
+			if r.Comparison != nil && !r.Control {
+				assert.Equal(t, r.Name != "ring", r.Comparison.Verdict == verdict.NoResult, r.Name)
+			}
+		}
+		assert.Contains(t, fmt.Sprint(run.Warnings), "{queue/op=0/ring sample 3 was left out, because the machine or the variant stood still: timed out after 1s}")
+	})
+}
+
 func TestExecuteInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 1950*time.Millisecond)

@@ -44,6 +44,9 @@ type defaults struct {
 	minRounds, maxRounds        int
 }
 
+// manyRounds bounds the memory of a run whose limit is the budget.
+const manyRounds = 5000
+
 // profiles maps a profile to its defaults. Many short samples beat few long
 // ones: a slow phase of the machine covers a whole round and cancels in its
 // ratios.
@@ -87,6 +90,9 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 		comparisons += len(pc.Arms) - 2
 	}
 	p.MinRounds = max(d.minRounds, roundsToTell(comparisons))
+	if o.Precision > 0 {
+		p.MaxRounds = manyRounds // who asks for a precision has the budget for a limit
+	}
 	if o.Rounds > 0 {
 		p.MinRounds, p.MaxRounds = o.Rounds, o.Rounds
 		if o.Budget == 0 {

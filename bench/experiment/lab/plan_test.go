@@ -79,5 +79,8 @@ func TestPlanRounds(t *testing.T) {
 	p, err := NewPlan(someCases(), Options{Rounds: 3})
 	require.NoError(t, err)
 	assert.Equal(t, []int{3, 3}, []int{p.MinRounds, p.MaxRounds})
+	precise, err := NewPlan(someCases(), Options{Precision: 0.01})
+	require.NoError(t, err)
+	assert.Equal(t, manyRounds, precise.MaxRounds, "the budget is the limit")
 	assert.Equal(t, 24*time.Hour, p.Budget, "the rounds are the limit")
 }

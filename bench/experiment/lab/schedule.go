@@ -18,6 +18,7 @@ type progress struct {
 	rounds  int           // begun
 	took    time.Duration // in all rounds
 	dropped map[string]string
+	stalls  map[string]int // samples of an arm that were forgiven
 	samples []experiment.Measurement
 	width   float64 // of the widest ratio interval, as halfWidth
 }

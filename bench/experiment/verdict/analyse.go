@@ -16,7 +16,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 	var family []*Comparison // what Holm corrects over: every claim of the report
 	failed := map[string]bool{}
 	for _, s := range run.Schedule {
-		if s.Failure != "" {
+		if s.Failure != "" && !s.Forgiven {
 			failed[s.Case+"/"+s.Arm] = true
 		}
 	}
