@@ -7,12 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A pod is one object of the population. Its version is replaced, never
-// written to, once it was sent.
+// A pod is what the maker keeps of one: the parts that differ from the pods of
+// the same template. Versions are made of it and never written to once sent;
+// so it only ever points to what no one writes to again.
 type pod struct {
-	version  Object
-	meta     *metav1.ObjectMeta // the version's metadata
-	full     *corev1.Pod        // the version, nil when the population is metadata only
+	meta     metav1.ObjectMeta
+	status   corev1.PodStatus
+	nodeName string
 	template *template
 	ip       string // from running on
 	stage    stage
@@ -49,7 +50,7 @@ func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
 }
 
 // initial implements maker: a pod that runs since the begin.
-func (m *podMaker) initial(key uint32) Object { return m.original(key).version }
+func (m *podMaker) initial(key uint32) Object { return m.object(m.original(key)) }
 
 // original makes a pod of the initial population.
 func (m *podMaker) original(key uint32) *pod {
@@ -78,7 +79,7 @@ func (m *podMaker) change(d draw) Object {
 		p := m.create(m.template(int(e.group)), e.birth)
 		m.pods[d.key] = p
 		m.last = p
-		return p.version
+		return m.object(p)
 	}
 	p := m.pods[d.key]
 	if p == nil {
@@ -86,12 +87,12 @@ func (m *podMaker) change(d draw) Object {
 		m.pods[d.key] = p
 	}
 	m.last, m.lastNode = p, e.node
-	m.renew(p)
+	p.meta.ResourceVersion = m.resourceVersion()
 	m.enter(p, e.node, d.stage)
 	if d.stage == deleted {
 		m.pods[d.key] = nil
 	}
-	return p.version
+	return m.object(p)
 }
 
 // template returns that of the deployment's current revision.
@@ -107,21 +108,12 @@ func (m *podMaker) template(group int) *template {
 
 // create makes a pod of the template.
 func (m *podMaker) create(t *template, birth uint32) *pod {
-	p := &pod{template: t}
-	if m.spec.Kind == kindMetadata {
-		o := &metav1.PartialObjectMetadata{TypeMeta: t.pod.TypeMeta, ObjectMeta: t.pod.ObjectMeta}
-		p.version, p.meta = o, &o.ObjectMeta
-	} else {
-		o := new(corev1.Pod)
-		*o = t.pod
-		p.version, p.meta, p.full = o, &o.ObjectMeta, o
-	}
+	p := &pod{template: t, meta: t.pod.ObjectMeta, status: t.pod.Status, ip: address(11, int(birth)+1)}
 	p.meta.Name = t.pod.GenerateName + nameSuffix(birth)
 	p.meta.UID = m.uid(birth)
-	annotate(p.meta, m.text(m.identity, birth))
+	annotate(&p.meta, m.text(m.identity, birth))
 	p.meta.CreationTimestamp = *m.now
 	p.meta.ResourceVersion = m.resourceVersion()
-	p.ip = address(11, int(birth)+1)
 	if m.spec.ManagedFields {
 		p.meta.ManagedFields = []metav1.ManagedFieldsEntry{{
 			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
@@ -131,24 +123,21 @@ func (m *podMaker) create(t *template, birth uint32) *pod {
 	return p
 }
 
-// renew replaces the pod's version by a copy that may be written to, with the
-// next resource version.
-func (m *podMaker) renew(p *pod) {
-	if p.full == nil {
-		o := new(metav1.PartialObjectMetadata)
-		*o = metav1.PartialObjectMetadata{TypeMeta: p.template.pod.TypeMeta, ObjectMeta: *p.meta}
-		p.version, p.meta = o, &o.ObjectMeta
-	} else {
-		o := new(corev1.Pod)
-		*o = *p.full
-		p.version, p.meta, p.full = o, &o.ObjectMeta, o
+// object makes the pod's present version.
+func (m *podMaker) object(p *pod) Object {
+	if m.spec.Kind == kindMetadata {
+		return &metav1.PartialObjectMetadata{TypeMeta: podType, ObjectMeta: p.meta}
 	}
-	p.meta.ResourceVersion = m.resourceVersion()
+	o := new(corev1.Pod)
+	*o = p.template.pod
+	o.ObjectMeta, o.Status = p.meta, p.status
+	o.Spec.NodeName = p.nodeName
+	return o
 }
 
-// enter writes to the pod's version what changes as it enters the stage, and
-// the stages before running that it has left out. What hangs off the version
-// by pointer is replaced and not written to: older versions share it.
+// enter changes the pod as it enters the stage, and the stages before running
+// that it has left out. What hangs off it by pointer is replaced and not
+// written to: versions share it.
 func (m *podMaker) enter(p *pod, node uint32, s stage) {
 	if s == running {
 		for between := p.stage + 1; between < running; between++ {
@@ -166,7 +155,7 @@ func (m *podMaker) enter(p *pod, node uint32, s stage) {
 			m.terminate(p)
 		}
 	}
-	if p.full != nil {
+	if m.spec.Kind == kindPod {
 		m.enterStatus(p, node, s)
 	}
 	if m.spec.ManagedFields && s >= creating && s <= finished && s != terminating {

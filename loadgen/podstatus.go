@@ -8,10 +8,10 @@ import (
 )
 
 func (m *podMaker) enterStatus(p *pod, node uint32, s stage) {
-	status := &p.full.Status
+	status := &p.status
 	switch s {
 	case scheduled:
-		p.full.Spec.NodeName = m.nodes[node].name
+		p.nodeName = m.nodes[node].name
 		status.Conditions = m.conditions(conditionsKey{scheduled: m.now.Unix()})
 	case creating:
 		status.HostIP = m.nodes[node].ip
@@ -109,7 +109,7 @@ func (m *podMaker) setContainer(p *pod, state corev1.ContainerState, restarts in
 	if up {
 		started = &yes
 	}
-	p.full.Status.ContainerStatuses = []corev1.ContainerStatus{{
+	p.status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: "app", State: state, Ready: up, RestartCount: restarts, Image: p.template.image, Started: started,
 	}}
 }
