@@ -94,8 +94,8 @@ func (g *Generator) newMaker(i int) (maker, error) {
 func (g *Generator) Spec() *Spec { return g.schedule.spec }
 
 // Population yields what the first list of each resource finds, in order of
-// creation, with the index of the resource. It may be read again until the
-// first call of Next.
+// creation, with the index of the resource. It may be read at any time, and
+// makes its objects anew each time.
 func (g *Generator) Population() iter.Seq2[int, Object] {
 	return func(yield func(int, Object) bool) {
 		for i := range g.makers {
