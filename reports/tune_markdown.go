@@ -44,7 +44,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 			if !c.Changed {
 				recommended = "="
 			}
-			row(c.Setting, c.Current, c.Told, recommended, c.Why)
+			row(c.Title, c.Current, c.Told, recommended, c.Why)
 		}
 		b.WriteString("\n| predicted | current | recommended |\n|---|---|---|\n")
 		for _, e := range tune.Effects(a) {

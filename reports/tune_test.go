@@ -38,7 +38,7 @@ func tuned() tune.Result {
 				Queue: `<script>alert("q")</script>`, Summary: "8 workers instead of 5 workers.", Bottleneck: "Workers bind.", Unstable: "too much", Impossible: []string{"p99"},
 				Model: &tune.Model{Observations: 1000, ArrivalRate: 40, Work: 0.05}, Now: figures(5, 3), Then: figures(8, 0.5),
 				Reproduction: &tune.Reproduction{Verdict: "good", Wait: []tune.Bucket{{High: 0.1, Measured: 0.5, Model: 0.4, From: 0.3, To: 0.6}, {Low: 0.1, Measured: 0.5, Model: 0.6, From: 0.5, To: 0.7}}, Work: []tune.Bucket{{High: 1, Measured: 1, Model: 1, From: 1, To: 1}}},
-				Changes:      []tune.Change{{Setting: "workers", Current: "5", Recommended: "8", Changed: true, Told: "given", Why: "a|b"}, {Setting: "qps", Current: "20", Recommended: "20", Told: "default"}},
+				Changes:      []tune.Change{{Setting: "workers", Title: "concurrent workers", Current: "5", Recommended: "8", Changed: true, Told: "given", Why: "a|b"}, {Setting: "qps", Current: "20", Recommended: "20", Told: "default"}},
 				Pareto:       []tune.Point{{Cost: 6, SettleP99: 3}, {Cost: 8, SettleP99: 1}, {Cost: 12, SettleP99: 0.2}},
 				Curves:       []tune.Curve{{Setting: "workers", Title: "concurrent workers", Points: points("4", "8", "12")}, {Setting: "load", Title: "the load", Points: points("1×", "2×")}},
 				Unidentified: []string{"bursts"}, Doubts: []string{"`few`"}, Paste: []tune.Snippet{{For: "client-go", Kind: "go", Text: "config.QPS = -1\n"}},
@@ -60,7 +60,7 @@ func TestWriteTune(t *testing.T) {
 
 	md, err := os.ReadFile(filepath.Join(dir, "tune.md"))
 	require.NoError(t, err)
-	assert.Contains(t, string(md), "| workers | 5 | given | 8 | a\\|b |")
+	assert.Contains(t, string(md), "| concurrent workers | 5 | given | 8 | a\\|b |")
 	assert.Contains(t, string(md), "No advice: 3 reconciles. Record instead: an hour.")
 	assert.NotContains(t, string(md), "<script>")
 

@@ -54,10 +54,7 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 		for i, count := range h.Counts {
 			var shares []float64
 			for k, r := range results {
-				below := 1.0
-				if i < len(bounds) {
-					below = of(r).Below(bounds[i])[0]
-				}
+				below := upTo(of(r), bounds, i)
 				shares = append(shares, below-before[k])
 				before[k] = below
 			}
@@ -96,6 +93,17 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
 	}
 	return x, nil
+}
+
+// upTo is the share of what lies in the first i+1 buckets; none of nothing.
+func upTo(d sim.Distribution, bounds []time.Duration, i int) float64 {
+	switch {
+	case d.Count() == 0:
+		return 0
+	case i == len(bounds):
+		return 1
+	}
+	return d.Below(bounds[i])[0]
 }
 
 func boundsOf(h scrape.Histogram) []time.Duration {

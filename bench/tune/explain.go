@@ -24,10 +24,7 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 				b.High = h.Bounds[i]
 			}
 			for k, result := range x.results {
-				below := 1.0
-				if i < len(bounds) {
-					below = of(result).Below(bounds[i])[0]
-				}
+				below := upTo(of(result), bounds, i)
 				share := below - before[k]
 				before[k] = below
 				b.Model += share / float64(len(x.results))
@@ -150,7 +147,7 @@ func (a *Advice) bottleneck() string {
 func (a *Advice) changes() {
 	a.Changes = nil
 	for _, f := range fields {
-		c := Change{Setting: f.name, Current: f.text(a.Current.Settings), Told: a.Current.Told[f.name], Recommended: f.text(a.Recommended)}
+		c := Change{Setting: f.name, Title: f.title, Current: f.text(a.Current.Settings), Told: a.Current.Told[f.name], Recommended: f.text(a.Recommended)}
 		c.Changed = c.Current != c.Recommended
 		c.Why = a.why(f.name, c.Changed)
 		a.Changes = append(a.Changes, c)

@@ -80,7 +80,7 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 	c.Seed = seed
 	var r sim.Replicas
 	if m.arrivals != nil {
-		r, err = sim.ReplicateFunc(ctx, c, 1, m.arrivals)
+		r, err = sim.ReplicateFunc(ctx, c, min(e.replicas, rough.replicas), m.arrivals)
 	} else {
 		r, err = sim.Replicate(ctx, c, e.replicas)
 	}

@@ -48,7 +48,8 @@ type Advice struct {
 
 // A Change is a row of the table: every setting, changed or not.
 type Change struct {
-	Setting     string `json:"setting"`
+	Setting     string `json:"setting"` // its name in a settings file
+	Title       string `json:"title"`   // for people
 	Current     string `json:"current"`
 	Told        string `json:"told"` // where the current value is known from
 	Recommended string `json:"recommended"`

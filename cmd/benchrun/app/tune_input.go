@@ -34,7 +34,11 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 		}
 		spec := &loadgen.Spec{
 			Name: filepath.Base(l.trace), Seed: l.options.Seed,
-			Resources: []loadgen.Resource{{Name: "objects", Kind: "metadata", Count: max(1, recording.Objects(0))}},
+			// The recording takes the place of the one event.
+			Resources: []loadgen.Resource{{
+				Name: "objects", Kind: "metadata", Count: max(1, recording.Objects(0)),
+				Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Count: 1},
+			}},
 			Reconcile: l.settings.reconcile(cmd, loadgen.Reconcile{}),
 		}
 		r, err := tune.Recording(ctx, func(uint64) sim.Arrivals { return recording.Arrivals() }, spec, l.options)

@@ -78,7 +78,7 @@ func printChanges(w io.Writer, a tune.Advice) error {
 		if !c.Changed {
 			recommended = "="
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", c.Setting, c.Current, recommended, c.Told, c.Why)
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", c.Title, c.Current, recommended, c.Told, c.Why)
 	}
 	for _, row := range tune.Effects(a) {
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const scrapes = "../../../bench/tune/scrape/testdata/"
+
+func tuneWith(t *testing.T, args ...string) (code int, stdout, stderr, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "tuned")
+	var out, problems bytes.Buffer
+	code = testSuite().Main(t.Context(), append([]string{"tune", "--seed", "1", "--out", dir}, args...), &out, &problems)
+	return code, out.String(), problems.String(), dir
+}
+
+func TestTuneMetrics(t *testing.T) {
+	code, stdout, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "deployment", "--workers", "5", "--qps", "50", "--burst", "100")
+	require.Equal(t, 0, code, stderr)
+	assert.Contains(t, stdout, "begin.txt to end.txt, 2m30s by --interval (seed 1)")
+	assert.Regexp(t, `concurrent workers +5 `, stdout)
+	assert.NotContains(t, stdout, "testdata", "folders are nobody's business in a report")
+	b, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	require.NoError(t, err)
+	var r tune.Result
+	require.NoError(t, json.Unmarshal(b, &r))
+	require.Len(t, r.Queues, 1)
+	assert.InEpsilon(t, 1355.0/150, r.Queues[0].Model.AddRate, 1e-6)
+	assert.InDelta(t, 0.022, r.Queues[0].Model.Work, 1e-4)
+	assert.Equal(t, "given", r.Queues[0].Current.Told["workers"])
+	for _, name := range []string{"report.html", "tune.md"} {
+		assert.FileExists(t, filepath.Join(dir, name))
+	}
+}
+
+func TestTuneScrapesURLsTwice(t *testing.T) {
+	texts := []string{"begin.txt", "end.txt"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := os.ReadFile(scrapes + texts[0])
+		texts = texts[len(texts)-1:]
+		_, _ = w.Write(b)
+	}))
+	defer server.Close()
+	code, stdout, stderr, _ := tuneWith(t, "--metrics", server.URL+"/metrics", "--interval", "10ms", "--queue", "garbage_collector_graph_changes", "-o", "json", "--budget", "1ms")
+	require.Equal(t, 0, code, stderr)
+	var r tune.Result
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	assert.Contains(t, r.Source, "by --interval")
+	assert.InDelta(t, 12700, r.Queues[0].Model.Observations, 100)
+}
+
+func TestTuneSettingsFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("workers: 7\nbaseDelay: 10ms\n"), 0o666))
+	code, stdout, stderr, _ := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "endpoint", "--settings", file, "--workers", "9", "-o", "json", "--budget", "1ms")
+	require.Equal(t, 0, code, stderr)
+	var r tune.Result
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	assert.Equal(t, 9, r.Queues[0].Current.Workers, "a flag goes before the file")
+	assert.Equal(t, "given", r.Queues[0].Current.Told["baseDelay"])
+	assert.Equal(t, "default of kube-controller-manager", r.Queues[0].Current.Told["qps"])
+	assert.Equal(t, "budget", r.Stopped)
+}
+
+func TestTuneBadInput(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	both := []string{"--metrics", scrapes + "begin.txt", scrapes + "end.txt", "--interval", "150s"}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":           {nil, "found no load, expected --metrics, --workload or --trace"},
+		"two loads":         {append(both, "--workload", "hot-keys"), "found several loads"},
+		"three scrapes":     {append(both, "third.txt"), "found 3 scrapes"},
+		"swapped":           {[]string{"--metrics", scrapes + "end.txt", scrapes + "begin.txt", "--interval", "1m"}, "begin and end are swapped"},
+		"empty":             {[]string{"--metrics", file(""), file(""), "--interval", "1m"}, "is empty, expected a controller's metrics"},
+		"unrelated":         {[]string{"--metrics", file("up 1\n"), "--duration", "1m"}, "found no workqueue_… family"},
+		"no interval":       {both[:3], "expected --interval"},
+		"one scrape":        {both[:2], "found one scrape"},
+		"negative interval": {append(both[:3:3], "--interval", "-1s"), "--interval: found -1s"},
+		"no file":           {[]string{"--metrics", "/none", "/none", "--interval", "1m"}, "no such file"},
+		"unknown queue":     {append(both, "--queue", "x"), `unknown queue "x", expected one of deployment`},
+		"objective":         {append(both, "--objective", "fast"), `--objective: objective "fast": found no bound`},
+		"workers":           {append(both, "--workers", "0"), "--workers: found 0"},
+		"burst":             {append(both, "--qps", "5", "--burst", "0"), "--burst: found 0"},
+		"client":            {append(both, "--client", "mine"), `--client: found "mine"`},
+		"settings":          {append(both, "--settings", file("workers: 5\nworkres: 6\n")), "line 2: field workres not found"},
+		"no time":           {[]string{"--metrics", scrapes + "begin.txt", "--since-start"}, "doesn't tell when it was taken: expected --duration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr, dir := tuneWith(t, c.args...)
+			assert.Equal(t, 2, code)
+			assert.Contains(t, stderr, c.want)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+			assert.NoDirExists(t, dir, "nothing is half written")
+		})
+	}
+}
+
+// Impossible objectives are reported, and an error.
+func TestTuneImpossible(t *testing.T) {
+	code, _, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "replicaset", "--objective", "p99 settle < 1us")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "error: out of reach: replicaset: p99 settle < 1us: the nearest possible within the limits is")
+	assert.FileExists(t, filepath.Join(dir, "report.html"))
+}
