@@ -32,7 +32,7 @@ type Config struct {
 	Parts     Parts
 	TwoQueues bool    // nodes have a plain queue of their own, with as many workers
 	CPU       bool    // reconciles burn processor time instead of sleeping
-	ColdStart bool    // the first list is reconciled too, as after a restart
+	ColdStart bool    // the first list is reconciled too, as after a restart: it is due when the caches are synced and the workers start
 	Speed     float64 // how many times faster than the workload says; 0 for as fast as possible
 
 	Duration time.Duration // the load ends then at the latest; 0 for no limit

@@ -64,8 +64,10 @@ type Setup struct {
 	TwoQueues   bool          `json:"twoQueues,omitempty"`
 	QPS         float64       `json:"qps,omitempty"` // client-side limit, 0 for none
 	Burst       int           `json:"burst,omitempty"`
-	Service     string        `json:"service,omitempty"` // distribution of a reconcile's own time
-	ServiceMode string        `json:"serviceMode"`       // "sleep" or "cpu"
+	Service     string        `json:"service,omitempty"`     // distribution of a reconcile's own time
+	Calls       string        `json:"calls,omitempty"`       // distribution of API calls a reconcile
+	CallLatency string        `json:"callLatency,omitempty"` // distribution of the time of a call once it is sent
+	ServiceMode string        `json:"serviceMode"`           // "sleep" or "cpu"
 	Failure     float64       `json:"failure,omitempty"`
 	Retries     int           `json:"retries,omitempty"` // in a row until a key is given up, 0 for no limit
 	Resync      time.Duration `json:"resyncNanoseconds,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/randvar"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -210,8 +211,10 @@ func (d *drive) setup() Setup {
 	if d.config.CPU {
 		s.ServiceMode = "cpu"
 	}
-	if !r.Service.IsZero() {
-		s.Service = r.Service.String()
+	for to, d := range map[*string]randvar.Dist{&s.Service: r.Service, &s.Calls: r.Calls, &s.CallLatency: r.CallLatency} {
+		if !d.IsZero() {
+			*to = d.String()
+		}
 	}
 	return s
 }
