@@ -10,6 +10,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/internal/simulated"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -90,4 +91,32 @@ func TestProfileDir(t *testing.T) {
 	assert.Equal(t, filepath.Join("profiles", "_etc_x_y", "client-go"), experiment.ProfileDir(c, "client-go"))
 	c = experiment.PlannedCase{Component: "queue", Name: "op=cycle/n=10k"}
 	assert.Equal(t, filepath.Join("profiles", "queue_op=cycle_n=10k", "a_b"), experiment.ProfileDir(c, "a/b"))
+}
+
+// Whatever is in a result directory, it is read or refused, without a crash.
+func FuzzLoad(f *testing.F) {
+	seed := f.TempDir()
+	require.NoError(f, simulated.WriteResult(seed))
+	run, err := os.ReadFile(filepath.Join(seed, rawtext.RunFile))
+	require.NoError(f, err)
+	raw, err := os.ReadFile(filepath.Join(seed, rawtext.File))
+	require.NoError(f, err)
+	f.Add(run, raw)
+	f.Add(run, []byte("# round 9223372036854775808\nBenchmarkQueue/op=0/impl=ring-2\t1\t1e999 ns/op\n"))
+	f.Add([]byte(`{"schema":1,"plan":{"confidence":0.95,"cases":[{}]}}`), []byte("Benchmark"))
+	f.Fuzz(func(t *testing.T, run, raw []byte) {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, rawtext.RunFile), run, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, rawtext.File), raw, 0o666))
+		loaded, samples, err := experiment.Load(dir)
+		if err != nil {
+			return
+		}
+		verdict.Analyse(loaded, samples)
+		for _, m := range samples {
+			for unit, v := range m.Values {
+				assert.GreaterOrEqual(t, v, 0.0, unit)
+			}
+		}
+	})
 }

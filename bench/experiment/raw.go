@@ -37,6 +37,9 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
+	if _, err := rawtext.WholeLines(f); err != nil { // too large, or no file
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
 	type place struct{ key, arm string }
 	places := map[string]place{}
 	for _, c := range plan.Cases {

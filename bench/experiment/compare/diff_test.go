@@ -223,3 +223,24 @@ func edit(t *testing.T, path string, f func(string) string) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(f(string(b))), 0o666))
 }
+
+func FuzzDiff(f *testing.F) {
+	f.Add([]byte("goos: linux\nBenchmarkA-2\t1\t5 ns/op\t0 B/op\n"), []byte("BenchmarkA-2\t1\t-5 ns/op\nBenchmarkA/impl=x-again"))
+	f.Add([]byte("BenchmarkA/impl=client-go 1 0 ns/op\nBenchmarkA/impl=client-go-again 1 1 ns/op\n"), []byte("Unit ns/op better=higher\nBenchmarkA/impl=client-go 1 NaN ns/op\n"))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		dir := t.TempDir()
+		old, changed := filepath.Join(dir, "old"), filepath.Join(dir, "new")
+		require.NoError(t, os.WriteFile(old, a, 0o666))
+		require.NoError(t, os.WriteFile(changed, b, 0o666))
+		changes, _, err := Diff(old, changed)
+		if err != nil {
+			return
+		}
+		Judge(changes, func(Change) bool { return true })
+		for _, c := range changes {
+			assert.False(t, c.Grown() != c.Grown(), "%+v is no number", c)
+		}
+		_, _, err = Measure(old)
+		assert.NoError(t, err)
+	})
+}
