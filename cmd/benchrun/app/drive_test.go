@@ -94,19 +94,19 @@ func TestDriveFormats(t *testing.T) {
 
 func TestDriveComparesArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "result")
-	code, stdout, stderr := benchrun(t, "drive", workloadFile(t, smallWorkload), "--out", dir, "--rounds", "6", "--by", "settled",
+	code, stdout, stderr := benchrun(t, "drive", workloadFile(t, smallWorkload), "--out", dir, "--rounds", "2", "--by", "settled",
 		"--rate-limiting-queue", "client-go,fused", "--indexer", "locked,snapshot", "--service", "0s")
 	require.Equal(t, 0, code, stderr)
 	assert.Contains(t, stdout, "locked+client-go")
 	assert.Contains(t, stdout, "snapshot+fused")
 	run, samples, err := experiment.Load(dir)
 	require.NoError(t, err)
-	require.Len(t, samples, 6*5)
+	require.Len(t, samples, 2*5)
 	c := run.Plan.Cases[0]
 	assert.Equal(t, "locked+client-go", c.Baseline)
 	assert.Equal(t, "settled-p99-sec", c.Unit)
 	for _, a := range c.Arms {
-		for round := range 6 {
+		for round := range 2 {
 			r := driveResult(t, filepath.Join(dir, "drive", a.Name, fmt.Sprint(round)+".json"))
 			assert.Equal(t, a.Name, r.Arm)
 			assert.Equal(t, round, r.Round)
