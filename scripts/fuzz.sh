@@ -17,7 +17,7 @@ count=0
 for file in "${files[@]}"; do
   while read -r target; do
     echo "--- $target (./$(dirname "$file"), ${each}s)"
-    go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime "${each}s"
+    go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime "${each}s" -fuzzminimizetime 100x
     count=$((count + 1))
   done < <(grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" | sed 's/^func //')
 done
