@@ -33,7 +33,7 @@ func (e entry) String() string { return fmt.Sprintf("%c %d at %v", e.step, e.key
 // handed out and done in the same order and, but for the rounding of upstream's
 // floating point token buckets, at the same times.
 func TestSameAsGoroutinesOnUpstreamsQueue(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(10) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			c := randomConfig(rand.New(rand.NewPCG(seed, 0)))
 			require.NoError(t, c.prepare())
@@ -62,7 +62,7 @@ func randomConfig(r *rand.Rand) Config {
 		return d
 	}
 	spec := &loadgen.Spec{
-		Seed: r.Uint64(), Duration: 20 * time.Second,
+		Seed: r.Uint64(), Duration: 10 * time.Second,
 		Resources: []loadgen.Resource{{Count: 1 + r.IntN(200), Events: loadgen.Events{
 			Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Rate: 50}}}},
 		Reconcile: loadgen.Reconcile{
@@ -80,7 +80,7 @@ func randomConfig(r *rand.Rand) Config {
 	if r.IntN(2) == 0 {
 		spec.Reconcile.RequeueShare, spec.Reconcile.RequeueAfter = 0.3, text("exp(500ms)")
 	}
-	return Config{Spec: spec, Until: 30 * time.Second, Store: Store{Processors: 1}}
+	return Config{Spec: spec, Until: 15 * time.Second, Store: Store{Processors: 1}}
 }
 
 func simulatedLog(t *testing.T, c Config) (log []entry) {

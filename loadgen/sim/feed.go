@@ -25,7 +25,6 @@ type feed struct {
 
 	received delivery // the next event from the watch
 	more     bool
-	previous loadgen.Draw
 	repeat   int // deliveries still to come of what was duplicated
 	sentAt   time.Duration
 	sent     int           // since the last list

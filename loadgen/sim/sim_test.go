@@ -154,14 +154,14 @@ func TestUnstableSystemsAreNamed(t *testing.T) {
 		change                   func(*loadgen.Spec)
 	}{
 		{"workers", "workers", "8 would be stable", 1.5, func(s *loadgen.Spec) {
-			s.Resources[0].Count, s.Reconcile.Service = 100_000, dist("75ms")
+			s.Resources[0].Count, s.Reconcile.Service = 20_000, dist("75ms")
 		}},
 		{"client limit", "client QPS", "queries a second would be stable", 2, func(s *loadgen.Spec) {
-			s.Resources[0].Count = 100_000
+			s.Resources[0].Count = 20_000
 			s.Reconcile.Calls, s.Reconcile.QPS, s.Reconcile.Burst = dist("2"), 100, 10
 		}},
 		{"retries", "retry bucket", "retries a second would be stable", 10, func(s *loadgen.Spec) {
-			s.Resources[0].Count, s.Reconcile.Failure = 100_000, 0.5
+			s.Resources[0].Count, s.Reconcile.Failure = 20_000, 0.5
 			s.Resources[0].Events.Arrivals.Kind = "constant"
 		}},
 	} {
@@ -271,8 +271,8 @@ func TestMemoryIsFlat(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	short, long := allocated(10*time.Minute), allocated(100*time.Minute)
-	assert.Less(t, long, short+100_000, "allocated bytes, for 540,000 events more")
+	short, long := allocated(2*time.Minute), allocated(20*time.Minute)
+	assert.Less(t, long, short+100_000, "allocated bytes, for 108,000 events more")
 }
 
 func TestWrongConfigurations(t *testing.T) {
