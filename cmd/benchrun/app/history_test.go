@@ -36,13 +36,13 @@ func TestHistoryAndTrend(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 
 	for line, want := range map[string]string{
-		"trend":                                "found 0 arguments, expected FILE|DIR...",
+		"trend":                                "found 0 arguments, expected one FILE or DIR or more",
 		"trend /none":                          "no such file or directory",
 		"trend " + history + " --match (":      "--match: error parsing regexp",
 		"trend " + history + " --unit x/op":    `no benchmark of 16 results matches --match "" and --unit "x/op"`,
 		"trend " + history + " --html /none/x": "--html: ",
 		"compare " + base + " " + base + " --history " + page + "/x": "--history: ",
-		"merge":                             "found 0 arguments, expected DIR...",
+		"merge":                             "found 0 arguments, expected one DIR or more",
 		"merge " + filepath.Dir(page):       "holds no run.json",
 		"calibrate --runs 0":                "--runs: found 0, expected at least 1",
 		"calibrate --budget -1s":            "--budget: found -1s, expected more than 0s",

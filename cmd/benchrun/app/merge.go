@@ -31,7 +31,7 @@ unlike plans, seeds or versions are an error.`,
   benchrun merge /results --out /results/merged`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("benchrun merge: found 0 arguments, expected DIR...")
+				return errors.New("benchrun merge: found 0 arguments, expected one DIR or more")
 			}
 			return nil
 		},

@@ -38,7 +38,7 @@ holds a chart of each series with a mark, and a table of all.`,
   benchrun trend reports/out --match Queue --unit cpu-sec/op -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("benchrun trend: found 0 arguments, expected FILE|DIR...")
+				return errors.New("benchrun trend: found 0 arguments, expected one FILE or DIR or more")
 			}
 			return nil
 		},
