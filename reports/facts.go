@@ -47,6 +47,10 @@ func runFacts(run experiment.Run) []fact {
 	if failed > 0 {
 		samples += fmt.Sprintf("; %d failed", failed)
 	}
+	for _, m := range run.Machines {
+		facts = append(facts, fact{"Shard " + m.Shard, fmt.Sprintf("%s, %d cores, GOMAXPROCS %d, kernel %s: %s", cmp.Or(m.Environment.CPU, "unknown CPU"),
+			m.Environment.Cores, m.Environment.GOMAXPROCS, m.Environment.Kernel, plural(len(m.Cases), "case"))})
+	}
 	return append(facts, fact{"Samples", samples},
 		fact{"Wanted precision", "± " + percent(plan.Precision)},
 		fact{"Budget", budget(plan)},

@@ -229,9 +229,14 @@ func join(shards []shard) experiment.Run {
 		if s.run.Started.Before(run.Started) {
 			run.Started = s.run.Started
 		}
+		if s.run.Finished.After(run.Finished) {
+			run.Finished = s.run.Finished
+		}
 		run.Stopped = stoppedOf(run.Stopped, s.run.Stopped)
 	}
-	run.Finished = time.Now().UTC()
+	if run.Finished.IsZero() { // all died, and say so; the merge did not
+		run.Finished = time.Now().UTC()
+	}
 	run.Environment = common(environments)
 	return run
 }
