@@ -1,15 +1,16 @@
 // Package tune recommends a controller's settings from what it tells about
 // itself. Its steps, in order:
 //
-//  1. A [Source] is what is known of the load: the difference of two scrapes
-//     (package scrape), a workload spec, or a recording.
+//  1. What is known of the load comes to [Metrics] (the difference of two
+//     scrapes, see package scrape), [Workload] or [Recording].
 //  2. fit.go, service.go and burst.go make a [Model] of it, in the form of a
-//     workload spec: arrivals, service time, API calls, failures. They say what
-//     the data can't tell, and refuse where it can't carry advice.
+//     workload spec: arrivals, service time, API calls, failures; trial.go
+//     compares it with what was measured. They say what the data can't tell, and
+//     refuse where it can't carry advice.
 //  3. predict.go simulates the model (package sim) with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
 //     measured.
-//  4. search.go looks for the cheapest settings that meet the [Objective]s;
-//     whatif.go varies each setting around them.
+//  4. search.go and refine.go look for the cheapest settings that meet the
+//     [Objective]s; whatif.go varies each setting around them.
 //  5. A [Result] holds it all, with what to paste (paste.go).
 package tune

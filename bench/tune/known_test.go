@@ -3,6 +3,9 @@ package tune
 import (
 	"flag"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,6 +92,37 @@ func (s system) check(t *testing.T, seed uint64) {
 		p99 := figures.Wait.P99.Mean
 		t.Logf("%s: p99 %.4g, true %.4g (%+.0f %%)", brief(z), p99, truth, 100*(p99/truth-1))
 		// A wait far below the work is as good as none.
-		assert.InDelta(t, truth, p99, 0.25*truth+0.1*s.mean, "%s", brief(z))
+		assert.InDelta(t, truth, p99, 0.25*truth+0.15*average(x.work), "%s", brief(z))
+	}
+}
+
+// Bursts explain waits that arrivals at random don't. How long they are and how
+// dense can't be told apart well, which is said, so the bound is wide for other
+// settings than the measured ones.
+func TestBursts(t *testing.T) {
+	s := system{rate: 20, service: exponentially(0.05), mean: 0.05, workers: 3, burst: bursting(2, 8)}
+	d := s.run(*seed, 3600).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	random := *f.Model
+	spec := *random.Spec
+	random.Spec = &spec
+	spec.Resources = slices.Clone(spec.Resources)
+	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	require.NoError(t, err)
+	assert.Regexp(t, "^in bursts of", f.Bursts)
+	assert.Greater(t, f.Dispersion, 5.0)
+	assert.Contains(t, strings.Join(f.unidentified, " "), "how long bursts are from how dense they are")
+	for workers, factor := range map[int]float64{3: 1.4, 5: 5} {
+		s.workers = workers
+		z := f.current.Settings
+		z.Workers = workers
+		truth := quantile(s.run(*seed+100, 20_000).wait, 0.99)
+		bursts, err := f.predict(t.Context(), z, fine, *seed)
+		require.NoError(t, err)
+		poisson, err := random.predict(t.Context(), z, fine, *seed)
+		require.NoError(t, err)
+		t.Logf("%d workers: true %.3g, bursts %.3g, at random %.3g; %s", workers, truth, bursts.Wait.P99.Mean, poisson.Wait.P99.Mean, f.Bursts)
+		assert.Less(t, math.Abs(math.Log(bursts.Wait.P99.Mean/truth)), math.Log(factor), "within a factor of %v", factor)
+		assert.Less(t, poisson.Wait.P99.Mean, truth/2, "as arrivals at random are not")
 	}
 }

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -129,9 +128,6 @@ func (m *Model) split(workers int) []sim.Queue {
 	}
 	return queues
 }
-
-// errUnstable ends a prediction that would tell of nothing but its own length.
-var errUnstable = errors.New("not stable")
 
 // demand is what the load takes of each resource, as a share of what there is.
 func (m *Model) demand(s Settings) (load float64, bottleneck string) {

@@ -68,15 +68,6 @@ var fields = []struct {
 	{"split", "a queue for each resource", func(s Settings) string { return onOff(s.Split) }},
 }
 
-// FieldNames lists the settings by their names in a settings file.
-func FieldNames() []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
-	return names
-}
-
 func onOff(b bool) string {
 	if b {
 		return "on"

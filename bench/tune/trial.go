@@ -1,0 +1,122 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/sim"
+)
+
+// trial is how the model is compared with the measurement: simulations as long
+// as it, as far as that can be paid for.
+type trial struct {
+	f       *fit
+	seed    uint64
+	longest float64 // arrivals
+}
+
+// outcome is a model's distance from the measurement: the mean square of the
+// differences in units of their standard deviation.
+type outcome struct {
+	score   float64
+	mean    float64 // of the wait
+	results []sim.Result
+	length  time.Duration
+}
+
+const trials = 8
+
+// run simulates the settings that the load was measured under.
+func (t trial) run(ctx context.Context) (outcome, error) {
+	m := *t.f.Model
+	span := min(m.Interval, t.longest/m.ArrivalRate)
+	length := time.Duration(span * 1e9)
+	spec := *m.Spec
+	spec.Duration = length
+	m.Spec, m.length = &spec, length
+	results, err := m.simulate(ctx, t.f.current.Settings, effort{replicas: trials}, t.seed)
+	if err != nil {
+		return outcome{}, err
+	}
+	x := outcome{results: results, length: length}
+	// A shorter simulation scatters more than the measurement.
+	shorter := math.Sqrt(span / m.Interval)
+	n := 0.0
+	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution, weight float64) {
+		h = coarsened(h)
+		bounds := boundsOf(h)
+		before := make([]float64, trials)
+		for i, count := range h.Counts {
+			var shares []float64
+			for k, r := range results {
+				below := upTo(of(r), bounds, i)
+				shares = append(shares, below-before[k])
+				before[k] = below
+			}
+			mean, deviation := moments(shares)
+			measured := count / h.Count()
+			if max(mean, measured) < 0.005 {
+				continue
+			}
+			z := (measured - mean) / math.Hypot(deviation*shorter, 0.01)
+			x.score += weight * z * z
+			n += weight
+		}
+		var logs []float64
+		for _, r := range results {
+			logs = append(logs, math.Log(floor/5+of(r).Mean().Seconds()))
+		}
+		mean, deviation := moments(logs)
+		z := (math.Log(floor/5+h.Mean()) - mean) / math.Hypot(deviation*shorter, 0.03)
+		x.score += 2 * weight * z * z
+		n += 2 * weight
+	}
+	compare(m.wait, func(r sim.Result) sim.Distribution { return r.QueueWait }, 1)
+	if t.f.throttled {
+		compare(m.work, func(r sim.Result) sim.Distribution { return r.Work }, 1)
+	}
+	// A model on which more or fewer adds coalesce than did is another load.
+	var logs []float64
+	for _, r := range results {
+		logs = append(logs, math.Log(max(1, float64(r.Adds))/r.Load.Seconds()))
+	}
+	mean, deviation := moments(logs)
+	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
+	x.score += 2 * z * z
+	x.score /= n + 2
+	for _, r := range results {
+		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
+	}
+	return x, nil
+}
+
+// upTo is the share of what lies in the first i+1 buckets; none of nothing.
+func upTo(d sim.Distribution, bounds []time.Duration, i int) float64 {
+	switch {
+	case d.Count() == 0:
+		return 0
+	case i == len(bounds):
+		return 1
+	}
+	return d.Below(bounds[i])[0]
+}
+
+func boundsOf(h scrape.Histogram) []time.Duration {
+	bounds := make([]time.Duration, len(h.Bounds))
+	for i, b := range h.Bounds {
+		bounds[i] = time.Duration(math.Round(b * 1e9))
+	}
+	return bounds
+}
+
+func moments(list []float64) (mean, deviation float64) {
+	for _, x := range list {
+		mean += x / float64(len(list))
+	}
+	for _, x := range list {
+		deviation += (x - mean) * (x - mean) / float64(len(list)-1)
+	}
+	return mean, math.Sqrt(deviation)
+}
