@@ -3,6 +3,7 @@
 //
 //	go run . verify --component queue --variant mine    # the contract, clause by clause
 //	go run . run --component queue --variant mine       # beside upstream's, with a report
+//	go run . drive hot-keys --queue mine --rate-limiting-queue heap    # in a whole controller
 //	go run . list variants                              # it is one of the catalogue
 //
 // An indexer is added as "indexer" with an impl.NewIndexer, and so on for every

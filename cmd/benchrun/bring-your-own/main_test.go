@@ -43,4 +43,7 @@ func TestMineIsEverywhere(t *testing.T) {
 	report, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "mine")
+
+	out = run(t, "drive", "hot-keys", "--queue", "mine", "--rate-limiting-queue", "heap", "--duration", "1s", "--out", filepath.Join(t.TempDir(), "drive"))
+	assert.Contains(t, out, "Add → Get")
 }
