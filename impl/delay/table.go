@@ -160,7 +160,7 @@ func grown(n int) int {
 	switch {
 	case n == 0:
 		return 16
-	case n < smallIndex/4:
+	case n <= smallIndex:
 		return 4 * n
 	case n < middlingIndex:
 		return 2 * n

@@ -111,7 +111,8 @@ func limit(n int) int {
 
 // grow is the next size for an index of n groups that holds used references.
 // Steps of alternately 4/3 and 3/2 keep a large index at least two thirds as
-// full as it may be; a small one doubles.
+// full as it may be; a small one grows fast, for building it again is a good part
+// of filling it.
 func grow(n, used int) int {
 	switch {
 	case used < limit(n): // built again for wider slot numbers only
@@ -119,7 +120,7 @@ func grow(n, used int) int {
 	case n == 0:
 		return 1
 	case n < 1024:
-		return 2 * n
+		return 4 * n
 	case n&(n-1) == 0:
 		return n + n/2
 	default:
