@@ -136,3 +136,23 @@ func TestFiguresAsPeopleSayThem(t *testing.T) {
 		assert.Equal(t, want, bytesText(v))
 	}
 }
+
+// One drive compares nothing: its outcome stands where a decision would.
+func TestASingleDriveDecidesNothing(t *testing.T) {
+	d, warnings := driven3(t)
+	require.Empty(t, warnings)
+	d.Arms = d.Arms[:1]
+	d.Arms[0].rounds = d.Arms[0].rounds[:1]
+	p := newPage(input{name: "drive", drive: d, profiles: &profileSet{}}, 100)
+	assert.True(t, p.Alone)
+	assert.Contains(t, p.Decision, "all accounted for")
+	assert.Contains(t, p.Decision, "99 % within")
+	html, err := renderHTML(p)
+	require.NoError(t, err)
+	assert.NotContains(t, string(html), `id="ranking"`)
+	assert.NotContains(t, string(renderMarkdown(p)), "Confidence")
+
+	d.Arms[0].rounds[0].Accounting.Lost = 3
+	p = newPage(input{name: "drive", drive: d, profiles: &profileSet{}}, 100)
+	assert.Contains(t, p.Decision, "3 events lost")
+}

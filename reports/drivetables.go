@@ -134,6 +134,23 @@ func balanceText(a drive.Accounting) string {
 	return text
 }
 
+// outcome is a single drive in a sentence or two.
+func (d *driven) outcome() string {
+	a := &d.Arms[0]
+	r := a.rounds[0]
+	text := fmt.Sprintf("%s under %s: %s of %s, ", a.Name, d.Workload, plural(int(r.Accounting.Reconciles), "reconcile"), plural(int(r.Accounting.Sent), "event"))
+	if r.Accounting.Sound() {
+		text += "all accounted for."
+	} else {
+		text += "not all accounted for: " + balanceText(r.Accounting) + "."
+	}
+	if median, ok := a.at(drive.Settled, 0.5); ok {
+		p99, _ := a.at(drive.Settled, 0.99)
+		text += fmt.Sprintf(" Half of the events settled within %s, 99 %% within %s.", seconds(float64(median[1])), seconds(float64(p99[1])))
+	}
+	return text
+}
+
 // driveFacts say what was driven, as far as all arms have it in common.
 func driveFacts(d *driven) []fact {
 	setup := d.Arms[0].rounds[0].Setup

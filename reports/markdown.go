@@ -18,11 +18,13 @@ func renderMarkdown(p *page) []byte {
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 
 	line("# %s", text(p.Decision))
-	line("")
-	line("**Confidence: %s.** %s", p.Confidence.Word, text(p.Confidence.Meaning))
-	line("%s.", text(capital(strings.Join(p.Confidence.Reasons, "; "))))
-	line("")
-	line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Intervals hold with %s confidence.", code(p.Baseline), p.Level)
+	if !p.Alone {
+		line("")
+		line("**Confidence: %s.** %s", p.Confidence.Word, text(p.Confidence.Meaning))
+		line("%s.", text(capital(strings.Join(p.Confidence.Reasons, "; "))))
+		line("")
+		line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Intervals hold with %s confidence.", code(p.Baseline), p.Level)
+	}
 	if n := len(p.Warnings) + p.Hidden; n > 0 {
 		line("")
 		line("> **%s**, listed below.", plural(n, "warning"))

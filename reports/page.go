@@ -31,6 +31,7 @@ type page struct {
 	Failures    []experiment.Sample
 	Profiles    *profileSet
 	Drive       *driven // nil if nothing was driven
+	Alone       bool    // one drive: its outcome takes the place of a decision
 	DriveFacts  []fact
 	Calibration *calibrated // nil if there is none
 	Notes       []string    // what was left out to keep the page small
@@ -134,12 +135,28 @@ func newPage(in input, rows int) *page {
 	p.Facts = runFacts(run)
 	if p.Drive != nil {
 		p.DriveFacts = driveFacts(p.Drive)
+		if p.Alone = alone(stats) && len(p.Drive.Arms) == 1 && len(p.Drive.Arms[0].rounds) == 1; p.Alone {
+			p.Decision = p.Drive.outcome()
+			p.Components = nil
+		}
 	}
 	p.Environment = environmentFacts(run.Environment)
 	for _, module := range slices.Sorted(maps.Keys(run.Versions)) {
 		p.Versions = append(p.Versions, fact{module, run.Versions[module]})
 	}
 	return p
+}
+
+// alone tells that nothing was compared, so there is nothing to decide or rank.
+func alone(stats verdict.Stats) bool {
+	for _, c := range stats.Components {
+		for _, x := range c.Cases {
+			if len(x.Rows) > 1 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // room deals out rows to the components case by case, so that each shows its
