@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -111,7 +112,7 @@ func NewRingDeltaFIFO(config Config) *RingDeltaFIFO {
 }
 
 // KeyOf is the key of an object, a tombstone or Deltas.
-func (f *RingDeltaFIFO) KeyOf(obj any) (string, error) { return keyOf(f.keys.fn, obj) }
+func (f *RingDeltaFIFO) KeyOf(obj any) (string, error) { return keyOf(f.keys.Func, obj) }
 
 // Transformer is the config's; nil if there is none.
 func (f *RingDeltaFIFO) Transformer() cache.TransformFunc { return f.config.Transformer }
@@ -124,7 +125,7 @@ func (f *RingDeltaFIFO) Add(obj any) error { return f.event(added, obj) }
 func (f *RingDeltaFIFO) Update(obj any) error { return f.event(updated, obj) }
 
 func (f *RingDeltaFIFO) event(kind kind, obj any) error {
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	key, err := f.keys.appendKeyOf(buf[:0], obj)
 	tag := f.items.tag(key)
 	f.mu.Lock()
@@ -141,7 +142,7 @@ func (f *RingDeltaFIFO) event(kind kind, obj any) error {
 // Delete queues a Deleted delta if obj's key is queued or known, and fails as
 // Add does.
 func (f *RingDeltaFIFO) Delete(obj any) error {
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	key, err := f.keys.appendKeyOf(buf[:0], obj)
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
@@ -196,7 +197,7 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 	f.replace++
 	f.items.index.reserve(len(list))
 	pops := 0
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	for _, obj := range list {
 		key, err := f.keys.appendKeyOf(buf[:0], obj)
 		if err != nil {
@@ -246,7 +247,7 @@ func (f *RingDeltaFIFO) Resync() error {
 	known := orNone(f.config.KnownObjects)
 	keys := known.ListKeys()
 	f.items.index.reserve(len(keys))
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	for _, key := range keys {
 		obj, ok := toSync(known, key)
 		if !ok {

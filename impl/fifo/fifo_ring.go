@@ -3,6 +3,7 @@ package fifo
 import (
 	"hash/maphash"
 
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -38,8 +39,8 @@ func NewRingFIFO(config Config) *RingFIFO {
 // Add queues obj, or makes it the latest object of its queued key. It fails
 // with a cache.KeyError.
 func (f *RingFIFO) Add(obj any) error {
-	var buf [keyLen]byte
-	key, err := f.keys.appendKey(buf[:0], obj)
+	var buf [objectkey.Len]byte
+	key, err := f.keys.Append(buf[:0], obj)
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
@@ -75,8 +76,8 @@ func (f *RingFIFO) Update(obj any) error { return f.Add(obj) }
 
 // Delete forgets obj's key. It fails with a cache.KeyError.
 func (f *RingFIFO) Delete(obj any) error {
-	var buf [keyLen]byte
-	key, err := f.keys.appendKey(buf[:0], obj)
+	var buf [objectkey.Len]byte
+	key, err := f.keys.Append(buf[:0], obj)
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
@@ -95,9 +96,9 @@ func (f *RingFIFO) Delete(obj any) error {
 func (f *RingFIFO) Replace(list []any, _ string) error {
 	items := keyed[place]{seed: f.items.seed}
 	items.index.reserve(len(list))
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	for _, obj := range list {
-		key, err := f.keys.appendKey(buf[:0], obj)
+		key, err := f.keys.Append(buf[:0], obj)
 		if err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"iter"
 
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -71,7 +72,7 @@ func (f *RingInOrder) event(kind cache.DeltaType, obj any) error {
 }
 
 func (f *RingInOrder) identify(obj any) (uint64, error) {
-	var buf [keyLen]byte
+	var buf [objectkey.Len]byte
 	key, err := f.keys.appendKeyOf(buf[:0], undelta(obj))
 	if err != nil {
 		return brokenKey, err
@@ -132,7 +133,7 @@ func (f *RingInOrder) replace(list []any, resourceVersion string) error {
 		f.push(cache.ReplacedAll, cache.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: objs}, alone)
 		return nil
 	}
-	tombstones, err := missing(list, f.queued(), orNone(f.config.KnownObjects), f.keys.fn)
+	tombstones, err := missing(list, f.queued(), orNone(f.config.KnownObjects), f.keys.Func)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (f *RingInOrder) Resync() error {
 		f.push(cache.SyncAll, cache.SyncAllInfo{}, alone)
 		return nil
 	}
-	objs, err := unqueued(f.queued(), orNone(f.config.KnownObjects), f.keys.fn)
+	objs, err := unqueued(f.queued(), orNone(f.config.KnownObjects), f.keys.Func)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,7 @@
 package fifo
 
 import (
-	"reflect"
-
-	"k8s.io/apimachinery/pkg/api/meta"
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -22,22 +20,6 @@ func keyOf(fn cache.KeyFunc, obj any) (string, error) {
 	return fn(obj)
 }
 
-// A keyer makes keys. It knows upstream's usual key functions by sight and then
-// writes the key into the caller's buffer instead of making a string.
-type keyer struct {
-	fn cache.KeyFunc
-	// meta: fn is MetaNamespaceKeyFunc, or differs from it only for tombstones.
-	meta bool
-}
-
-func newKeyer(fn cache.KeyFunc) keyer {
-	fn = orMeta(fn)
-	is := func(known cache.KeyFunc) bool {
-		return reflect.ValueOf(fn).Pointer() == reflect.ValueOf(known).Pointer()
-	}
-	return keyer{fn: fn, meta: is(cache.MetaNamespaceKeyFunc) || is(cache.DeletionHandlingMetaNamespaceKeyFunc)}
-}
-
 // orMeta is the default of Config.KeyFunc.
 func orMeta(fn cache.KeyFunc) cache.KeyFunc {
 	if fn == nil {
@@ -46,31 +28,17 @@ func orMeta(fn cache.KeyFunc) cache.KeyFunc {
 	return fn
 }
 
+// A keyer makes keys in the caller's buffer.
+type keyer struct{ objectkey.Maker }
+
+func newKeyer(fn cache.KeyFunc) keyer { return keyer{objectkey.New(orMeta(fn))} }
+
 // appendKeyOf is keyOf that appends to dst.
 func (k keyer) appendKeyOf(dst []byte, obj any) ([]byte, error) {
 	switch obj.(type) {
 	case cache.DeletedFinalStateUnknown, cache.Deltas:
-		key, err := keyOf(k.fn, obj)
+		key, err := keyOf(k.Func, obj)
 		return append(dst, key...), err
 	}
-	return k.appendKey(dst, obj)
-}
-
-// appendKey appends the key of obj to dst, exactly as fn makes it.
-func (k keyer) appendKey(dst []byte, obj any) ([]byte, error) {
-	if k.meta {
-		switch obj.(type) {
-		case cache.DeletedFinalStateUnknown, cache.ExplicitKey: // fn knows
-		default:
-			if m, err := meta.Accessor(obj); err == nil {
-				if namespace := m.GetNamespace(); namespace != "" {
-					dst = append(dst, namespace...)
-					dst = append(dst, '/')
-				}
-				return append(dst, m.GetName()...), nil
-			}
-		}
-	}
-	key, err := k.fn(obj)
-	return append(dst, key...), err
+	return k.Append(dst, obj)
 }

@@ -20,9 +20,6 @@ type slot[V any] struct {
 	value V
 }
 
-// Most keys fit into a buffer of keyLen bytes on the stack.
-const keyLen = 128
-
 // tag is the part of a key's hash that finds it. It needs no lock.
 func (k *keyed[V]) tag(key []byte) uint32 { return tagOf(maphash.Bytes(k.seed, key)) }
 

@@ -135,12 +135,16 @@ func (d *contents) find(h uint64, key string) (uint32, bool) {
 
 // put stores obj, which has vals. The caller is in a write.
 func (s *SnapshotStore) put(d *contents, h uint64, key string, obj any, vals [][]string) {
-	c := &s.clock
-	slot, ok := d.find(h, key)
-	if !ok {
+	if slot, ok := d.find(h, key); ok {
+		s.overwrite(d, h, slot, obj, vals)
+	} else {
 		s.insert(d, h, key, obj, vals)
-		return
 	}
+}
+
+// overwrite stores another object, which has vals, in slot.
+func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, vals [][]string) {
+	c := &s.clock
 	for i, x := range d.indices {
 		x.update(slot, vals[i], &d.refs, c)
 	}

@@ -324,23 +324,3 @@ func (s *SnapshotStore) LastStoreSyncResourceVersion() string {
 	defer s.mu.Unlock()
 	return s.rv
 }
-
-// A Snapshot is an Indexer over a SnapshotStore.
-type Snapshot struct {
-	*Indexer
-	store *SnapshotStore
-}
-
-// NewSnapshot makes an indexer whose readers copy outside the writer's lock.
-func NewSnapshot(keyFunc cache.KeyFunc, indexers cache.Indexers) *Snapshot {
-	store := NewSnapshotStore(indexers)
-	return &Snapshot{New(keyFunc, store), store}
-}
-
-// All is SnapshotStore's.
-func (x *Snapshot) All() iter.Seq[any] { return x.store.All() }
-
-// AllByIndex is SnapshotStore's.
-func (x *Snapshot) AllByIndex(name, value string) (iter.Seq[any], error) {
-	return x.store.AllByIndex(name, value)
-}

@@ -7,12 +7,23 @@ func (s *SnapshotStore) Add(key string, obj any) { s.Update(key, obj) }
 
 // Update stores obj under key.
 func (s *SnapshotStore) Update(key string, obj any) {
+	s.update(key, obj, func() string { return key })
+}
+
+// update stores obj under key, of which it keeps only what keep returns, and
+// only if the key is new.
+func (s *SnapshotStore) update(key string, obj any, keep func() string) {
 	rv, hasRV := resourceVersion(obj)
 	h := s.hash(key)
 	var buf [4][]string
 	var vals [][]string
 	s.write(func(sc *schema) { vals = sc.values(buf[:0], key, obj) })
-	s.put(s.data.Load(), h, key, obj, vals)
+	d := s.data.Load()
+	if slot, ok := d.find(h, key); ok {
+		s.overwrite(d, h, slot, obj, vals)
+	} else {
+		s.insert(d, h, keep(), obj, vals)
+	}
 	if hasRV {
 		s.rv = rv
 	}

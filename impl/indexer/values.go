@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -14,13 +15,14 @@ import (
 // values calls an index function. Its error is a panic with upstream's message
 // (contract clause 3). Every variant calls it before it changes anything, so the
 // store is whole after the panic. An object that is nil has no values.
+// The panic has a copy of key, which may lie on a caller's stack.
 func values(name string, fn cache.IndexFunc, key string, obj any) []string {
 	if obj == nil {
 		return nil
 	}
 	vals, err := fn(obj)
 	if err != nil {
-		panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %v", key, name, err))
+		panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %v", strings.Clone(key), name, err))
 	}
 	return vals
 }
