@@ -2,6 +2,7 @@ package priority
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/meter"
@@ -25,6 +26,18 @@ func (q *priorityQueue[T]) measure(config Config[T]) {
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 
+// moments are when a key was added, valid while it is ready, and when it was
+// handed out, valid while it is in processing. They lie apart, so that a queue
+// without metrics has smaller entries.
+type moments struct{ added, started time.Duration }
+
+func (q *priorityQueue[T]) momentsOf(slot uint32) *moments {
+	if n := int(slot) + 1; n > len(q.moments) {
+		q.moments = slices.Grow(q.moments, n-len(q.moments))[:n]
+	}
+	return &q.moments[slot]
+}
+
 // tally sets the metrics of what is in processing.
 func (q *priorityQueue[T]) tally() {
 	q.Lock()
@@ -33,8 +46,8 @@ func (q *priorityQueue[T]) tally() {
 		return
 	}
 	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
-		for _, e := range q.keys.All() {
-			if e.processing && !yield(e.started) {
+		for slot, e := range q.keys.All() {
+			if e.processing && !yield(q.momentsOf(slot).started) {
 				return
 			}
 		}

@@ -57,7 +57,8 @@ type priorityQueue[T comparable] struct {
 	turns    uint64
 	every    int
 	gets     int
-	due      []uint32 // scratch of promote
+	due      []uint32  // scratch of promote
+	moments  []moments // by slot, with metrics
 }
 
 // end is the link of the last entry; slots are smaller.
@@ -74,8 +75,6 @@ type priorityEntry struct {
 	priority   int
 	turn       uint64 // place among the items of one priority
 	readyAt    int64  // valid while waiting
-	// Moments for the meter: added while ready, started while processing.
-	added, started time.Duration
 }
 
 type readiness uint8
@@ -164,17 +163,17 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 
 func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	hash := q.keys.Hash(item)
+	var readyAt int64
+	if after > 0 {
+		readyAt = alarm.In(q.alarm.Now(), after)
+	}
 	q.Lock()
 	defer q.leave()
 	if q.Closed {
 		return
 	}
-	var readyAt int64
-	if after > 0 {
-		readyAt = alarm.In(q.alarm.Now(), after)
-		if q.retries != nil {
-			q.retries.Inc()
-		}
+	if q.retries != nil && after > 0 {
+		q.retries.Inc()
 	}
 	slot, found := q.keys.Find(hash, item)
 	if found && q.keys.At(slot).state != idle {
@@ -190,7 +189,10 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		slot = q.keys.Insert(hash, item)
 	}
 	e := q.keys.At(slot)
-	e.priority, e.added, e.turn = priority, added, q.turn()
+	if q.Meter != nil {
+		q.momentsOf(slot).added = added
+	}
+	e.priority, e.turn = priority, q.turn()
 	if after > 0 {
 		q.wait(e, slot, readyAt)
 	} else {
@@ -213,7 +215,7 @@ func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 	case e.state == waiting && readyAt == 0:
 		if q.Meter != nil {
 			q.depth.priority = max(priority, e.priority)
-			e.added = q.Meter.Add()
+			q.momentsOf(slot).added = q.Meter.Add()
 		}
 		q.waiting--
 		if raised {
@@ -287,7 +289,8 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	e := q.keys.At(slot)
 	if q.Meter != nil {
 		q.depth.priority = e.priority
-		e.started = q.Meter.Get(e.added, item == item)
+		m := q.momentsOf(slot)
+		m.started = q.Meter.Get(m.added, item == item)
 	}
 	q.unqueue(e)
 	e.processing = true
@@ -317,7 +320,7 @@ func (q *priorityQueue[T]) Done(item T) {
 	}
 	e := q.keys.At(slot)
 	if q.Meter != nil {
-		q.Meter.Done(e.started)
+		q.Meter.Done(q.momentsOf(slot).started)
 	}
 	q.Finished()
 	e.processing = false

@@ -71,7 +71,7 @@ func (q *priorityQueue[T]) promote() {
 		e := q.keys.At(slot)
 		if q.Meter != nil {
 			q.depth.priority = e.priority
-			e.added = q.Meter.Add()
+			q.momentsOf(slot).added = q.Meter.Add()
 		}
 		e.turn = q.turn()
 		q.waiting--
