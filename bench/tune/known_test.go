@@ -100,6 +100,9 @@ func (s system) check(t *testing.T, seed uint64) {
 // dense can't be told apart well, which is said, so the bound is wide for other
 // settings than the measured ones.
 func TestBursts(t *testing.T) {
+	if *known == 1 {
+		t.Skip("takes a quarter of a minute: run with -known 2 or more")
+	}
 	s := system{rate: 20, service: exponentially(0.05), mean: 0.05, workers: 3, burst: bursting(2, 8)}
 	d := s.run(*seed, 3600).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
