@@ -37,7 +37,9 @@ func TestReadmeCommands(t *testing.T) {
 	require.NoError(t, err)
 	work := t.TempDir()
 	bin := filepath.Join(work, "bin")
-	require.NoError(t, os.CopyFS(filepath.Join(work, "reports", "sample"), os.DirFS(filepath.Join(root, "reports", "sample"))))
+	for _, folder := range []string{"reports/sample", "loadgen/trace/sample"} {
+		require.NoError(t, os.CopyFS(filepath.Join(work, folder), os.DirFS(filepath.Join(root, folder))))
+	}
 	budget := regexp.MustCompile(`--budget \S+`)
 	for _, text := range blocks(t, "sh") {
 		for line := range strings.Lines(text) {
