@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
 	"github.com/informerbench/informerbench/bench"
 )
 
@@ -79,5 +81,34 @@ func RunProfile(c bench.Case, variant, dir string, sampleTime time.Duration) err
 			return err
 		}
 	}
-	return cpu.Sync()
+	if err := cpu.Sync(); err != nil {
+		return err
+	}
+	for _, kind := range profileKinds {
+		if err := forgetFolders(filepath.Join(dir, kind+".pb.gz")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetFolders cuts the names of programs and libraries in a profile down to
+// their last part: results are passed on, and folders are nobody's business.
+func forgetFolders(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for _, m := range p.Mapping {
+		m.File = filepath.Base(m.File)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.Write(f), f.Close())
 }

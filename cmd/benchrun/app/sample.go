@@ -59,8 +59,13 @@ func (s Suite) sampleCommand() *cobra.Command {
 }
 
 // profileTime is long enough for some tens of CPU profile ticks, which come
-// every 10 ms.
-const profileTime = 300 * time.Millisecond
+// every 10 ms, or for a hundred.
+func profileTime(p experiment.Plan) time.Duration {
+	if p.Profile == lab.Quick {
+		return 300 * time.Millisecond
+	}
+	return time.Second
+}
 
 func sampleArgs(p experiment.Plan, c experiment.PlannedCase, variant string, more ...string) []string {
 	return append([]string{
@@ -80,7 +85,7 @@ func newLab(p experiment.Plan) (lab.Lab, error) {
 			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", p.SampleTime.String())...)
 		}, p.Timeout),
 		Profile: func(c experiment.PlannedCase, variant, dir string) []string {
-			return append(program, sampleArgs(p, c, variant, "--profiles", dir, "--time", profileTime.String())...)
+			return append(program, sampleArgs(p, c, variant, "--profiles", dir, "--time", profileTime(p).String())...)
 		},
 	}, nil
 }
