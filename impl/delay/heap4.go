@@ -28,7 +28,8 @@ type heap4[T comparable] struct {
 	order           dueheap.Heap
 	outdated        int
 
-	slots [batch]uint32 // of due
+	nodes [batch]dueheap.Node // of due, as slots
+	slots [batch]uint32
 }
 
 // gone is the ready time of a key that is about to be removed. No node has it.
@@ -72,14 +73,21 @@ func (h *heap4[T]) current(n dueheap.Node) bool {
 
 func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 	slots := h.slots[:0]
-	for len(slots) < min(limit, batch) && h.order.Len() > 0 && h.order.Min().At <= now {
-		n := h.order.Pop()
-		if !h.current(n) {
-			h.outdated--
-			continue
+	for len(slots) == 0 && h.order.Len() > 0 && h.order.Min().At <= now {
+		// Two passes: looking a node up in a large table misses the cache, and
+		// without the pops between them these misses overlap.
+		nodes := h.nodes[:0]
+		for len(nodes) < min(limit, batch) && h.order.Len() > 0 && h.order.Min().At <= now {
+			nodes = append(nodes, h.order.Pop())
 		}
-		*h.value(n.Slot) = gone // so a second node of the same time is outdated
-		slots = append(slots, n.Slot)
+		for _, n := range nodes {
+			if !h.current(n) {
+				h.outdated--
+				continue
+			}
+			*h.value(n.Slot) = gone // so a second node of the same time is outdated
+			slots = append(slots, n.Slot)
+		}
 	}
 	into = h.removeAll(slots, into)
 	if h.live == 0 {
