@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs, all variants together")
-	soakSeed = flag.Uint64("soak.seed", 0, "seed of TestSoak (default random, printed)")
+	soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak and TestSoakInformer run, all variants of each together")
+	soakSeed = flag.Uint64("soak.seed", 0, "seed of the soaks (default random, printed)")
 )
 
 // TestSoak runs every rate limiting queue, and so everything below it, under
@@ -26,10 +26,7 @@ var (
 // processed after its last change, never by two workers, and the queue is empty
 // and gives its memory back.
 func TestSoak(t *testing.T) {
-	seed := *soakSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := soakedSeed()
 	variants := impl.RateLimitingQueues[string]()
 	for _, v := range variants {
 		t.Run(v.Name, func(t *testing.T) {
@@ -38,6 +35,13 @@ func TestSoak(t *testing.T) {
 			soak(t, v.New(limiter, workqueue.TypedRateLimitingQueueConfig[string]{}), seed, *soakTime/time.Duration(len(variants)))
 		})
 	}
+}
+
+func soakedSeed() uint64 {
+	if *soakSeed != 0 {
+		return *soakSeed
+	}
+	return rand.Uint64()
 }
 
 const (
