@@ -80,7 +80,7 @@ func workloadValidateCommand() *cobra.Command {
   benchrun workload validate workloads/*.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: found no arguments, expected PRESET|FILE...", cmd.CommandPath())
+				return fmt.Errorf("%s: found no arguments, expected presets or files", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -145,7 +145,7 @@ can't be kept up. Rates are events a second, the peak is the highest expected ra
 
 func explanationTable(e *explain.Explanation) table {
 	t := table{
-		header: []string{"resource", "kind", "pattern", "objects", "end", "added", "modified", "deleted", "rate", "peak", "bytes", "bytes/s", "heap"},
+		header: []string{"resource", "kind", "pattern", "objects", "end", "added", "modified", "deleted", "rate", "peak", "object bytes", "bytes/s", "heap bytes"},
 		value:  e,
 	}
 	for _, r := range e.Resources {

@@ -36,7 +36,7 @@ func TestWorkloadValidate(t *testing.T) {
 	require.Equal(t, "error: "+path+":3: resources[0].events.arrivals.rate: found -3, expected a number from 0 to 1e+09\n", stderr)
 	code, _, stderr = benchrun(t, "workload", "validate")
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "found no arguments, expected PRESET|FILE...")
+	require.Contains(t, stderr, "found no arguments, expected presets or files")
 }
 
 func TestWorkloadExplain(t *testing.T) {
