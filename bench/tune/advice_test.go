@@ -41,6 +41,7 @@ func advise(t *testing.T, s system, o Options) Advice {
 // The cheapest number of workers is found as by trying every one of them on the
 // true system.
 func TestRecommendationIsTheCheapest(t *testing.T) {
+	numbers(t)
 	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
 	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms", "max workers 32"), Seed: *seed})
 	exhaustive := 0
@@ -63,6 +64,7 @@ func TestRecommendationIsTheCheapest(t *testing.T) {
 }
 
 func TestLimitedClient(t *testing.T) {
+	numbers(t)
 	s := system{rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 18, tokens: 10}
 	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 10ms", "api qps <= 50"), Seed: *seed})
 	assert.Contains(t, a.Bottleneck, "The client's limit binds")
@@ -74,6 +76,7 @@ func TestLimitedClient(t *testing.T) {
 }
 
 func TestUnstableAndImpossible(t *testing.T) {
+	numbers(t)
 	s := system{rate: 90, service: exponentially(0.05), mean: 0.05, workers: 3}
 	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 1s", "max workers 16"), Seed: *seed})
 	assert.Regexp(t, `^the load is 1(49|50|51) % of what the current settings can carry \(workers\).*stable from 5 workers on$`, a.Unstable)
