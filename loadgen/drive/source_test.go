@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -65,7 +66,6 @@ func TestMetrics(t *testing.T) {
 func TestAsFastAsPossible(t *testing.T) {
 	r := virtually(t, Config{Spec: updates(t, 20, 200, 10, "constant"), Speed: 0})
 	requireBalance(t, r)
-	require.NotEmpty(t, r.Warnings)
-	assert.Contains(t, r.Warnings[0], "as fast as possible")
+	assert.Contains(t, strings.Join(r.Warnings, "; "), "as fast as possible")
 	assert.Less(t, r.Load, time.Second)
 }
