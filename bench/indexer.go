@@ -94,13 +94,31 @@ func indexerCases(seed uint64) []Case {
 		}
 		questions = append(questions, contentionQuestions(n)...)
 	}
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		shape := "/access=cold/object=metadata/indices=1/n=" + human(n)
+		questions = append(questions,
+			indexerQuestion{
+				name: "op=update" + shape, unit: cpuTime,
+				summary: "growth: the next version of an object's metadata is stored",
+				run: func(b *testing.B, v indexerVariant) {
+					updateAll(b, v, 1, metadata(n, 1), metadata(n, 2), shuffled(n, seed))
+				},
+			},
+			indexerQuestion{
+				name: "op=get" + shape, unit: cpuTime,
+				summary: "growth: an object's metadata is looked up by its key",
+				run: func(b *testing.B, v indexerVariant) {
+					getAll(b, v, 1, metadata(n, 1), shuffled(n, seed))
+				},
+			})
+	}
 	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
 	return c.cases(questions...)
 }
 
 // filled is an indexer that holds list, and the live bytes an object that it
 // takes beyond the objects.
-func filled(v indexerVariant, indices int, list []*corev1.Pod) (cache.Indexer, float64) {
+func filled[O any](v indexerVariant, indices int, list []O) (cache.Indexer, float64) {
 	before := liveHeap()
 	s := v.New(cache.MetaNamespaceKeyFunc, indexersOf(indices))
 	for _, p := range list {
@@ -174,10 +192,13 @@ func accessOrder(n int, access string, seed uint64) []int {
 
 func update(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
 	list := pods(n)
-	next := newer(list)
+	updateAll(b, v, indices, list, newer(list), accessOrder(n, access, seed))
+}
+
+// updateAll stores the versions in next and in list in turn.
+func updateAll[O any](b *testing.B, v indexerVariant, indices int, list, next []O, order []int) {
 	s, live := filled(v, indices, list)
-	order := accessOrder(n, access, seed)
-	at := 0
+	at, n := 0, len(list)
 	const batch = 100
 	measured(b, batch, false, func() {
 		for _, i := range order[at : at+batch] {
@@ -193,10 +214,15 @@ func update(b *testing.B, v indexerVariant, indices, n int, access string, seed 
 }
 
 func get(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
-	s, _ := filled(v, indices, pods(n))
+	getAll(b, v, indices, pods(n), accessOrder(n, access, seed))
+}
+
+func getAll[O any](b *testing.B, v indexerVariant, indices int, list []O, order []int) {
+	n := len(list)
+	s, _ := filled(v, indices, list)
 	all := stringKeys(n)
 	keys := make([]string, n)
-	for i, k := range accessOrder(n, access, seed) {
+	for i, k := range order {
 		keys[i] = all[k]
 	}
 	at, missing := 0, 0

@@ -78,6 +78,18 @@ func makePods(n int) []*corev1.Pod {
 	return list
 }
 
+// metadata are n objects that are little more than their keys, for cases with
+// more of them than pods fit into memory.
+func metadata(n, version int) []*metav1.PartialObjectMetadata {
+	list := make([]*metav1.PartialObjectMetadata, n)
+	for i := range list {
+		list[i] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespaceOf(i), Name: nameOf(i), ResourceVersion: strconv.Itoa(version),
+		}}
+	}
+	return list
+}
+
 // newer are the same pods one resource version on.
 func newer(list []*corev1.Pod) []*corev1.Pod {
 	next := make([]*corev1.Pod, len(list))
