@@ -97,7 +97,7 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	f.Var(&l.precision, "precision", "half width of the ratios' intervals at which a comparison may end (default 5%)")
 	f.Uint64Var(&l.job.Seed, "seed", 0, "seed of reconciles, readers and schedule (default the workload's)")
 	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-drive)")
-	f.StringVar(&l.metricsAddr, "metrics-addr", "", "serve Prometheus metrics at http://ADDR/metrics during a single drive; without a host on loopback")
+	f.StringVar(&l.metricsAddr, "metrics-addr", "", "serve Prometheus metrics at http://ADDR/metrics during a single drive, on loopback (the default host) /debug/pprof too")
 	l.out.addTo(cmd)
 	for flag, values := range map[string][]string{"service-mode": {"sleep", "cpu"}, "by": verdictNames(), "speed": {"1", "10", "max"}} {
 		// The flag is known to exist.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -109,7 +110,8 @@ func emptyDir(dir string) error {
 	return os.MkdirAll(dir, 0o777)
 }
 
-// serveMetrics serves a registry until stop.
+// serveMetrics serves a registry until stop and, to this machine alone, live
+// profiles.
 func serveMetrics(address string, registry *prometheus.Registry) (at string, stop func(), err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -121,6 +123,11 @@ func serveMetrics(address string, registry *prometheus.Registry) (at string, sto
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && at.IP.IsLoopback() {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) }) // it ends when it is closed

@@ -231,6 +231,10 @@ func TestServeMetrics(t *testing.T) {
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	assert.Contains(t, string(body), "drives_total 0")
+	live, err := http.Get("http://" + address + "/debug/pprof/")
+	require.NoError(t, err)
+	defer live.Body.Close()
+	assert.Equal(t, http.StatusOK, live.StatusCode)
 }
 
 func TestDriveScreen(t *testing.T) {
