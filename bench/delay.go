@@ -38,20 +38,33 @@ func delayCases() []Case {
 	return c.cases(questions...)
 }
 
-// A steppedClock stands still until it is stepped. It ticks no heartbeat: the
-// fake clock would count every tick of a step one by one.
-type steppedClock struct{ *clocktesting.FakeClock }
-
-func newSteppedClock() steppedClock {
-	return steppedClock{clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0))}
+// A steppedClock stands still until it is stepped. Its tickers tick once a step,
+// where the fake clock would count every tick in it: a timer that was set while
+// the clock was stepped may be lost, and then that heartbeat finds what is due.
+type steppedClock struct {
+	*clocktesting.FakeClock
+	beat stepTicker
 }
 
-func (steppedClock) NewTicker(time.Duration) clock.Ticker { return silentTicker{} }
+func newSteppedClock() steppedClock {
+	return steppedClock{clocktesting.NewFakeClock(time.Unix(1_700_000_000, 0)), make(stepTicker, 1)}
+}
 
-type silentTicker struct{}
+// Step moves the time and then ticks.
+func (c steppedClock) Step(d time.Duration) {
+	c.FakeClock.Step(d)
+	select {
+	case c.beat <- c.Now():
+	default: // a tick is to be read
+	}
+}
 
-func (silentTicker) C() <-chan time.Time { return nil }
-func (silentTicker) Stop()               {}
+func (c steppedClock) NewTicker(time.Duration) clock.Ticker { return c.beat }
+
+type stepTicker chan time.Time
+
+func (t stepTicker) C() <-chan time.Time { return t }
+func (stepTicker) Stop()                 {}
 
 // A delayed is a delaying queue under a clock that stands still.
 type delayed struct {
