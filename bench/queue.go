@@ -14,7 +14,9 @@ func queueCases() []Case {
 	structs := component[impl.NewQueue[types.NamespacedName]]{"queue", "client-go", impl.Queues[types.NamespacedName]()}
 	return append(strings.cases(
 		cycle("op=cycle/keys=unique/n=100", "Add, Get, Done of one item after the other; all state in the cache", 100, stringKeys, false, plain),
+		cycle("op=cycle/keys=unique/n=1k", "Add, Get, Done of one item after the other; the keys in a first-level cache or beside it", 1000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, true, plain),
+		cycle("op=cycle/keys=unique/n=100k", "Add, Get, Done over more keys than a second-level cache holds", 100_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: the clock is most of it", 10_000, stringKeys, true, withMetrics),
 		question[impl.NewQueue[string]]{
@@ -36,7 +38,10 @@ func queueCases() []Case {
 		},
 		concurrent(1, 1, 4096, false),
 		concurrent(4, 16, 4096, true),
+		concurrent(4, 64, 4096, false),
+		concurrent(4, 256, 4096, false),
 		concurrent(4, 1024, 4096, false),
+		backlog("op=backlog/n=1k", 1000, false),
 		backlog("op=backlog/n=10k", 10_000, true),
 		backlog("op=backlog/n=100k", 100_000, false),
 		backlog("op=backlog/n=1M", 1_000_000, false),

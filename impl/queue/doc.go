@@ -51,6 +51,24 @@
 // CoarseClock in the config spares that and is exact to a tick: 72 ns of CPU an
 // item in place of 152, where client-go takes 375 (best of five).
 //
+// # How cost grows
+//
+// Process CPU time an item in nanoseconds with two processors, medians of five
+// to seven interleaved short runs on a busy machine (ten million: one run), by
+// the number of keys:
+//
+//	                                   1k   10k  100k    1M   10M
+//	one item at a time    client-go   124   134   121   111
+//	                      compact      47    48    47    44
+//	backlog               client-go   299   274   570   876  1,430
+//	                      compact     142   134   142   346   625
+//
+// and with 4 producers by the number of workers:
+//
+//	                       16    64   256  1,024
+//	client-go             201   233   290   390
+//	compact               102   105   129   169
+//
 // # What was tried and left out
 //
 // Tried: handing an item directly to a sleeping worker: no gain with 16 or 1,024
@@ -60,9 +78,19 @@
 // worker that yielded stands behind every runnable goroutine, where one that was
 // woken runs next; and no gain elsewhere.
 //
-// Not built, for want of a gain to expect: a Get of several items, and combining
-// the calls of several goroutines into one critical section, because the
-// interface takes and returns one item and the hand-over needs the atomic
-// operations that the lock costs; and a ring of slot numbers beside the table,
-// because links in the entries take no more memory than the state bits do.
+// Tried: a Get of up to sixteen items. It takes a seventh off an item that is added,
+// got and done alone (58 ns of 68), but no controller could call it: the
+// interface hands out one item.
+//
+// Tried: flat combining, where the goroutine that has the lock does what the
+// others published. With twenty goroutines on two processors a short critical
+// section took 43 ns of CPU in place of the mutex's 16: publishing a call and
+// answering it are two atomic operations more, and there is a record a goroutine
+// to look at.
+//
+// Tried: metrics without deferred unlocks, which would cost a panic in a user's
+// provider its safety: no gain.
+//
+// Not built, for want of a gain to expect: a ring of slot numbers beside the
+// table, because links in the entries take no more memory than the state bits do.
 package queue
