@@ -19,8 +19,8 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
-soak: ## run the rate limiting queues for SOAK in all (default 1h) and balance their counts
-	go test ./impl/conformance -run '^TestSoak$$' -v -timeout 0 -args -soak $(SOAK)
+soak: ## run queues and informers for SOAK each (default 1h) and balance their counts
+	go test ./impl/conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
 e2e: ## drive every informer against a real API server (builds one first, minutes)
 	go test -C loadgen/apiserver -count=1 -v -p 1 -timeout 30m ./...
 smoke: ## a short run of the main job
