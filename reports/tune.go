@@ -65,7 +65,8 @@ func renderTuneHTML(r tune.Result) ([]byte, error) {
 		CSS                  template.CSS
 		ECharts, Application template.JS
 		Data                 tuneData
-	}{r, tuneTitle(r), policy(tuneApplication), template.CSS(reportCSS), template.JS(echarts), template.JS(tuneApplication), tuneData{Tune: newTuneCharts(r)}})
+		Trust                trust
+	}{r, tuneTitle(r), policy(tuneApplication), template.CSS(reportCSS), template.JS(echarts), template.JS(tuneApplication), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
 	return buf.Bytes(), err
 }
 

@@ -49,3 +49,13 @@ func TestCompareRefusesOverload(t *testing.T) {
 	_, err := Compare(t.Context(), Options{Utilisations: []float64{1}})
 	assert.ErrorContains(t, err, "utilisation: found 1, expected")
 }
+
+func TestRecordedComparisonAgrees(t *testing.T) {
+	rows := Recorded()
+	require.Len(t, rows, 3)
+	for i, utilisation := range []float64{0.5, 0.8, 0.95} {
+		assert.Equal(t, utilisation, rows[i].Utilisation)
+		assert.Positive(t, rows[i].Reconciles)
+		assert.True(t, rows[i].Agrees(), "%+v", rows[i])
+	}
+}
