@@ -33,6 +33,8 @@ type Problem struct {
 	// World is the elections' candidates, network, seed and runs; its settings
 	// and scenario are set here.
 	World failover.Config `json:"-"`
+	// Clocks tells that the elector takes a clock, whose rate can be changed.
+	Clocks bool `json:"-"`
 	// Simulate plays a config out.
 	Simulate func(context.Context, failover.Config) (failover.Result, error) `json:"-"`
 	// Progress is told what is being done; it may be nil.
@@ -47,6 +49,9 @@ type Advice struct {
 	Choices     []Choice          `json:"choices"` // one for each retry period, the recommended one among them
 	Before      []failover.Result `json:"before"`  // the current settings, by scenario
 	After       []failover.Result `json:"after"`
+	// BeyondSkew are partitions under the recommended settings, with a second
+	// clock that runs faster and faster; empty if the elector takes no clock.
+	BeyondSkew []failover.Result `json:"beyondSkew,omitempty"`
 }
 
 // A Choice is the best that can be had at a retry period.
@@ -103,7 +108,10 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 	if a.Before, err = p.scenarios(ctx, p.Current); err != nil {
 		return Advice{}, err
 	}
-	a.After, err = p.scenarios(ctx, a.Recommended)
+	if a.After, err = p.scenarios(ctx, a.Recommended); err != nil {
+		return Advice{}, err
+	}
+	a.BeyondSkew, err = p.beyondSkew(ctx, a.Recommended)
 	return a, err
 }
 
@@ -232,6 +240,32 @@ func (p *Problem) scenarios(ctx context.Context, s failover.Settings) ([]failove
 		c := p.World
 		c.Settings, c.Scenario = s, scenario
 		p.Progress(fmt.Sprintf("simulating %v: %s, %d runs", s, scenario, c.Runs))
+		r, err := p.Simulate(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// beyondSkew cuts leaders off while the clock of another candidate runs faster:
+// up to what is promised, and beyond.
+func (p *Problem) beyondSkew(ctx context.Context, s failover.Settings) ([]failover.Result, error) {
+	if !p.Clocks || p.World.Candidates < 2 {
+		return nil, nil
+	}
+	promised := float64(s.LeaseDuration) / float64(s.RenewDeadline)
+	var all []failover.Result
+	for _, share := range []float64{0.5, 0.99, 1.1, 1.25, 1.5, 2} {
+		c := p.World
+		c.Settings, c.Scenario = s, failover.Partition
+		c.Rates = make([]float64, c.Candidates)
+		for i := range c.Rates {
+			c.Rates[i] = 1
+		}
+		c.Rates[1] = 1 + (promised-1)*share
+		p.Progress(fmt.Sprintf("simulating %v: partition, a clock %.2f times as fast", s, c.Rates[1]))
 		r, err := p.Simulate(ctx, c)
 		if err != nil {
 			return nil, err

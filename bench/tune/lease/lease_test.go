@@ -14,8 +14,8 @@ import (
 
 func problem(t *testing.T) Problem {
 	return Problem{
-		Current: failover.Defaults,
-		World:   failover.Config{Candidates: 2, Runs: 200, Seed: 7, Watch: time.Minute},
+		Current: failover.Defaults, Clocks: true,
+		World: failover.Config{Candidates: 2, Runs: 200, Seed: 7, Watch: time.Minute},
 		Simulate: func(_ context.Context, c failover.Config) (failover.Result, error) {
 			return failover.Simulate(t, func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
 				return election.NewWithOptions(c, o)
@@ -47,6 +47,14 @@ func TestAdviceMeetsItsObjectives(t *testing.T) {
 				assert.Zero(t, r.Losses)
 			}
 		}
+		require.NotEmpty(t, a.BeyondSkew)
+		for _, r := range a.BeyondSkew {
+			if promised := float64(r.Config.LeaseDuration) / float64(r.Config.RenewDeadline); r.Config.Rates[1] < promised {
+				assert.Zero(t, r.Overlaps, "clock rates 1 and %v", r.Config.Rates[1])
+			}
+		}
+		last := a.BeyondSkew[len(a.BeyondSkew)-1]
+		assert.Positive(t, last.Overlaps, "far beyond the promise, at %v, two lead", last.Config.Rates[1])
 		skew := a.Objectives.Skew
 		assert.GreaterOrEqual(t, float64(a.Recommended.LeaseDuration)/float64(a.Recommended.RenewDeadline), skew)
 		outage := a.Recommended.RenewDeadline - a.Recommended.RetryPeriod

@@ -38,7 +38,7 @@ func (e *electionTuning) addTo(cmd *cobra.Command) {
 	f.Float64Var(&e.objectives.Calls, "api-budget", 0, "election: API calls a second of all candidates together (default those of --lease)")
 	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, "election: how many times as fast one candidate's clock may run as another's")
 	f.StringVar(&e.current, "lease", failover.Defaults.String(), "election: current lease duration/renew deadline/retry period")
-	f.StringVar(&e.elector, "elector", "client-go", "election: elector to simulate")
+	f.StringVar(&e.elector, "elector", "client-go", "election: elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
 	f.IntVar(&e.world.Candidates, "candidates", 2, "election: replicas that take part")
 	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", "election: duration of an API call, a distribution (see benchrun workload --help)")
 	f.Float64Var(&e.world.Errors, "api-errors", 0, "election: share of API calls that fail")
@@ -102,6 +102,7 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 	begin := time.Now()
 	progress := newProgressLine(cmd.ErrOrStderr())
 	p.Progress = func(doing string) { progress.show(lab.Progress{Doing: doing, Elapsed: time.Since(begin)}) }
+	p.Clocks = !peerElector(e.elector)
 	p.Simulate = func(ctx context.Context, c failover.Config) (failover.Result, error) {
 		return simulateChild(ctx, e.elector, c)
 	}
@@ -168,6 +169,12 @@ func electionTable(a lease.Advice) table {
 		}
 		return fmt.Sprint(n)
 	})
+	for _, r := range a.BeyondSkew {
+		t.rows = append(t.rows, []string{
+			fmt.Sprintf("the same, partitions with a clock %.2f times as fast", r.Config.Rates[1]), "",
+			fmt.Sprintf("%d of %d, for up to %.1f s", r.Overlaps, r.Config.Runs, r.LongestBoth.Seconds()),
+		})
+	}
 	return t
 }
 
@@ -217,6 +224,12 @@ func electorNamed(name string) (failover.NewElector, error) {
 		}, nil
 	}
 	return nil, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(electorNames(), ", "))
+}
+
+// peerElector tells whether an elector is upstream's, which takes no clock.
+func peerElector(name string) bool {
+	v, err := impl.Find(impl.Electors(), name)
+	return err == nil && v.Peer
 }
 
 // resultMark begins the line of a child that holds its result.

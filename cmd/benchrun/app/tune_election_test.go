@@ -13,6 +13,7 @@ func TestTuneElection(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "15s/10s/2s")
 	assert.Contains(t, stdout, "runs in which two led at once             ")
+	assert.Contains(t, stdout, "the same, partitions with a clock 2.0")
 	assert.Contains(t, stdout, "--leader-elect-lease-duration=")
 	assert.Contains(t, stdout, "RenewDeadline: ptr.To(")
 
