@@ -81,8 +81,8 @@ func TestBuildFailureNamesTheLine(t *testing.T) {
 }
 
 func TestTelling(t *testing.T) {
-	assert.Equal(t, "go: k8s.io/client-go@v9: reading https://proxy.golang.org/…: 404 Not Found",
-		telling("go: downloading x\ngo: k8s.io/client-go@v9: reading https://proxy.golang.org/…: 404 Not Found\n\tserver response: not found\n"))
+	assert.Equal(t, "go: k8s.io/client-go@v9: reading https://proxy.example.com/…: 404 Not Found",
+		telling("go: downloading x\ngo: k8s.io/client-go@v9: reading https://proxy.example.com/…: 404 Not Found\n\tserver response: not found\n"))
 	assert.Equal(t, "main.go:3:2: no required module provides package x; to add it: go get x", telling("# a/b\nmain.go:3:2: no required module provides package x; to add it:\n\tgo get x\n"))
 	assert.Equal(t, "failed without a word", telling("\n# heading\n"))
 }
