@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/informerbench/informerbench/loadgen/trace/fit"
-	"github.com/informerbench/informerbench/loadgen/trace/summary"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
@@ -35,25 +33,10 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 			if name == "" {
 				name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 			}
-			next, err := in.open(cmd, args)
+			counter, err := in.count(cmd, args)
 			if err != nil {
 				return err
 			}
-			defer in.close()
-			counter, ticker := summary.NewCounter(), newTraceTicker(cmd.ErrOrStderr())
-			for {
-				record, err := next()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					return interrupted(err)
-				}
-				counter.Add(record)
-				ticker.tick("read")
-			}
-			ticker.line.done()
-			in.warn()
 			recording := counter.Summary()
 			spec, err := fit.Workload(recording, name)
 			if err != nil {

@@ -31,25 +31,10 @@ func traceInfoCommand() *cobra.Command {
   benchrun trace info audit.log.gz --resource pods,nodes -o json
   benchrun trace info pods.ibt --from 10m --to 20m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			next, err := in.open(cmd, args)
+			counter, err := in.count(cmd, args)
 			if err != nil {
 				return err
 			}
-			defer in.close()
-			counter, ticker := summary.NewCounter(), newTraceTicker(cmd.ErrOrStderr())
-			for {
-				record, err := next()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					return interrupted(err)
-				}
-				counter.Add(record)
-				ticker.tick("read")
-			}
-			ticker.line.done()
-			in.warn()
 			return printSummary(cmd.OutOrStdout(), out, counter.Summary(in.stats()...))
 		},
 	}
@@ -142,3 +127,27 @@ func figure(f float64) string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" }
+
+// count reads the recordings to their end.
+func (in *traceInput) count(cmd *cobra.Command, args []string) (*summary.Counter, error) {
+	next, err := in.open(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	counter, ticker := summary.NewCounter(), newTraceTicker(cmd.ErrOrStderr())
+	for {
+		record, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, interrupted(err)
+		}
+		counter.Add(record)
+		ticker.tick("read")
+	}
+	ticker.line.done()
+	in.warn()
+	return counter, nil
+}
