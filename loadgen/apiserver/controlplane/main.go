@@ -1,4 +1,4 @@
-// Controlplane is etcd and kube-apiserver in one process, for tests on one
+// Command controlplane is etcd and kube-apiserver in one process, for tests on one
 // machine. Package apiserver starts it and says where the files that its flags
 // name are.
 //

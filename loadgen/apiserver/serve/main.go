@@ -1,4 +1,4 @@
-// Serve runs a real API server on loopback until Ctrl-C, for kubectl and benchrun:
+// Command serve runs a real API server on loopback until Ctrl-C, for kubectl and benchrun:
 //
 //	go run ./serve
 //	export KUBECONFIG=…
