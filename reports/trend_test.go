@@ -48,7 +48,7 @@ func TestTrendPage(t *testing.T) {
 func TestTrendPageInBrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trend.html")
 	require.NoError(t, WriteTrend(path, aTrend()))
-	ctx, complaints := browser(t, path)
+	ctx, complaints := openTab(t, path)
 	assert.Equal(t, 1, eval[int](t, ctx, `document.querySelectorAll("[data-trend] .chart svg").length`))
 	assert.Equal(t, "informerbench: trend", eval[string](t, ctx, `document.title`))
 	assert.Equal(t, 10, eval[int](t, ctx, `data.trend[0].values.length`))

@@ -79,7 +79,7 @@ func TestWriteTune(t *testing.T) {
 func TestTunePageInBrowser(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteTune(dir, tuned()))
-	ctx, complaints := browser(t, filepath.Join(dir, "report.html"))
+	ctx, complaints := openTab(t, filepath.Join(dir, "report.html"))
 	assert.Equal(t, 5, eval[int](t, ctx, `document.querySelectorAll(".chart").length`), "two comparisons, the front and two curves")
 	assert.Zero(t, eval[int](t, ctx, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg path")).length`))
 	chart := func(i string) string {

@@ -84,20 +84,35 @@ function plainTable(table) {
   return copy.outerHTML;
 }
 
+// copy puts a table on the clipboard, as Markdown and as a table. The older way
+// comes first: it works in a page that was opened from disk in any browser, the
+// newer one only where the browser trusts the page.
+async function copy(table) {
+  const kinds = { "text/plain": markdownOf(table), "text/html": plainTable(table) };
+  let heard = false;
+  const listener = event => {
+    heard = true;
+    for (const kind in kinds) event.clipboardData.setData(kind, kinds[kind]);
+    event.preventDefault();
+  };
+  document.addEventListener("copy", listener);
+  const done = document.execCommand("copy");
+  document.removeEventListener("copy", listener);
+  if (done && heard) return true;
+  try {
+    await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(
+      Object.entries(kinds).map(([kind, text]) => [kind, new Blob([text], { type: kind })])))]);
+    return true;
+  } catch { return false; } // there is none, or it is not allowed
+}
+
 function makeCopyable(table) {
   const tools = element("p", "tools"), button = element("button", "quiet", "Copy table");
   button.type = "button";
   button.addEventListener("click", async () => {
-    const listener = event => {
-      event.clipboardData.setData("text/plain", markdownOf(table));
-      event.clipboardData.setData("text/html", plainTable(table));
-      event.preventDefault();
-    };
-    document.addEventListener("copy", listener);
-    const done = document.execCommand("copy");
-    document.removeEventListener("copy", listener);
+    const done = await copy(table);
     button.textContent = done ? "Copied" : "Copying is not allowed here";
-    status(done ? "Table copied, as Markdown and as a table." : "The browser did not allow copying.");
+    status(done ? "Table copied, as Markdown and as a table." : "The browser did not allow copying: select the table and copy it by hand.");
     setTimeout(() => { button.textContent = "Copy table"; }, 1500);
   });
   tools.append(button);
