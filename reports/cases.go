@@ -22,6 +22,7 @@ type caseView struct {
 	Heat                              []heatCell
 	Relaxed                           bool // some variant gives up a promise
 	stats                             verdict.CaseStats
+	index                             int // in its component's stats
 }
 
 type row struct {

@@ -25,6 +25,7 @@ type chartVariant struct {
 }
 
 type chartCase struct {
+	Index  int          `json:"index"` // of all cases, shown or not
 	Name   string       `json:"name"`
 	Floor  float64      `json:"floor"`
 	Time   string       `json:"time"` // "CPU time", "time": what the verdict is taken on
@@ -87,7 +88,7 @@ func newCharts(p *page) []chart {
 }
 
 func newChartCase(view caseView, variants []variantName) chartCase {
-	item := chartCase{Name: view.Name, Time: quantity(view.Unit), Marks: []chartMark{}, Values: []chartValue{}}
+	item := chartCase{Index: view.index, Name: view.Name, Time: quantity(view.Unit), Marks: []chartMark{}, Values: []chartValue{}}
 	if known(view.stats.NoiseFloor) {
 		item.Floor = view.stats.NoiseFloor
 	}

@@ -150,7 +150,9 @@ func TestASingleDriveDecidesNothing(t *testing.T) {
 	html, err := renderHTML(p)
 	require.NoError(t, err)
 	assert.NotContains(t, string(html), `id="ranking"`)
-	assert.NotContains(t, string(renderMarkdown(p)), "Confidence")
+	markdown, err := renderMarkdown(p)
+	require.NoError(t, err)
+	assert.NotContains(t, string(markdown), "Confidence")
 
 	d.Arms[0].rounds[0].Accounting.Lost = 3
 	p = newPage(input{name: "drive", drive: d, profiles: &profileSet{}}, 100)

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// maxMarkdown leaves room below the 65,536 characters of a GitHub comment.
-const maxMarkdown = 45_000
+// maxMarkdown leaves room for a few words below the 65,536 characters of a
+// GitHub comment.
+const maxMarkdown = 62_000
 
 // renderMarkdown prints the page as report.md, made to be pasted into a pull
 // request: the decision and the rankings in sight, each case's table folded.
-func renderMarkdown(p *page) []byte {
+func renderMarkdown(p *page) ([]byte, error) {
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 
@@ -46,13 +47,13 @@ func renderMarkdown(p *page) []byte {
 			line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, mdRelaxes(r.variantName))
 		}
 		line("")
-		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
-		for i, x := range c.Cases {
+		if c.Hidden != "" {
+			line("%s", text(c.Hidden))
 			line("")
-			if w.Len() > maxMarkdown {
-				line("%s more in stats.csv.", plural(len(c.Cases)-i, "case"))
-				break
-			}
+		}
+		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
+		for _, x := range c.Cases {
+			line("")
 			line("%s: %s Noise floor %s.", code(x.Name), text(sentence(x.Summary)), x.Noise)
 			line("")
 			header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
@@ -119,7 +120,7 @@ func renderMarkdown(p *page) []byte {
 		files = append(files, fmt.Sprintf("[%s](%s) (%s)", l.Name, (&url.URL{Path: l.Name}).String(), l.What))
 	}
 	line("Raw data: %s, [report.html](report.html) (charts and flame graphs).", strings.Join(files, ", "))
-	return w.Bytes()
+	return w.Bytes(), nil
 }
 
 // writeDrive prints the whole controller's latencies and what became of its events.

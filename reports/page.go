@@ -29,6 +29,7 @@ type page struct {
 	Warnings    []experiment.Warning
 	Hidden      int // warnings left out
 	Failures    []experiment.Sample
+	Failed      int // failures left out
 	Profiles    *profileSet
 	Drive       *driven // nil if nothing was driven
 	Alone       bool    // one drive: its outcome takes the place of a decision
@@ -84,10 +85,11 @@ type variantName struct {
 
 const maxWarnings = 60
 
-// newPage shows the tables of the first cases, up to rows variants in all;
-// rankings and decisions are always over every case.
+// newPage shows the tables of the most telling cases, up to rows variants in
+// all; rankings and decisions are always over every case.
 func newPage(in input, rows int) *page {
 	run, stats := in.run, in.stats
+	order := newTelling(run, stats)
 	p := &page{
 		Title:    "informerbench report",
 		Subtitle: in.name,
@@ -104,19 +106,23 @@ func newPage(in input, rows int) *page {
 	}
 	if len(p.Warnings) > maxWarnings {
 		p.Hidden = len(p.Warnings) - maxWarnings
-		p.Warnings = p.Warnings[:maxWarnings]
+		p.Warnings = first(order, p.Warnings, maxWarnings, func(w experiment.Warning) string { return w.Scope })
 	}
 	for _, s := range run.Schedule {
-		if s.Failure != "" && len(p.Failures) < maxWarnings {
+		if s.Failure != "" {
 			p.Failures = append(p.Failures, s)
 		}
+	}
+	if len(p.Failures) > maxWarnings {
+		p.Failed = len(p.Failures) - maxWarnings
+		p.Failures = first(order, p.Failures, maxWarnings, func(s experiment.Sample) string { return s.Case })
 	}
 	p.Confidence = judge(run, stats)
 	p.Level = percent(cmp.Or(run.Plan.Confidence, 0.95))
 	p.Axis = newAxis(stats)
 	p.Baseline = commonBaseline(stats.Components)
 	used := map[string]bool{}
-	shown, hidden := room(stats, rows)
+	shown, hidden := order.room(stats, rows)
 	for i, c := range stats.Components {
 		p.Components = append(p.Components, p.component(c, shown[i], sectionID(c.Component, i, used)))
 	}
@@ -159,35 +165,16 @@ func alone(stats verdict.Stats) bool {
 	return true
 }
 
-// room deals out rows to the components case by case, so that each shows its
-// first cases.
-func room(stats verdict.Stats, rows int) (shown []int, hidden int) {
-	shown = make([]int, len(stats.Components))
-	for more := true; more; {
-		more = false
-		for i, c := range stats.Components {
-			if shown[i] < len(c.Cases) && rows >= len(c.Cases[shown[i]].Rows) {
-				rows -= len(c.Cases[shown[i]].Rows)
-				shown[i]++
-				more = true
-			}
-		}
-	}
-	for i, c := range stats.Components {
-		hidden += len(c.Cases) - shown[i]
-	}
-	return shown, hidden
-}
-
 func (p *page) linkProfile(graph flame) {
 	c := &p.Components[graph.Component]
-	if graph.Case >= len(c.Cases) {
+	at := slices.IndexFunc(c.Cases, func(x caseView) bool { return x.index == graph.Case })
+	if at < 0 {
 		return
 	}
 	c.Profiled = true
-	for i, r := range c.Cases[graph.Case].Rows {
+	for i, r := range c.Cases[at].Rows {
 		if r.Name == graph.Variant && !r.Control {
-			c.Cases[graph.Case].Rows[i].Profile = graph.File
+			c.Cases[at].Rows[i].Profile = graph.File
 		}
 	}
 }
@@ -235,7 +222,7 @@ func title(component string) string {
 	return component
 }
 
-func (p *page) component(c verdict.ComponentStats, shown int, id string) component {
+func (p *page) component(c verdict.ComponentStats, shown []int, id string) component {
 	view := component{ID: id, Name: c.Component, Title: title(c.Component), Decision: c.Decision}
 	floor := medianFloor(c.Cases)
 	view.Noise = floorText(floor)
@@ -244,14 +231,16 @@ func (p *page) component(c verdict.ComponentStats, shown int, id string) compone
 		view.Band = p.Axis.span(1/(1+floor), 1+floor)
 	}
 	baselines := map[string]bool{}
-	if shown < len(c.Cases) {
-		view.Hidden = fmt.Sprintf("The first %d of %s are shown to keep the page small. The others count in the ranking and are in stats.csv.", shown, plural(len(c.Cases), "case"))
+	if len(shown) < len(c.Cases) {
+		view.Hidden = fmt.Sprintf("%d of %s are shown to keep the page small: those with failed samples, the worst of each variant, then those with the largest differences. The others count in the ranking and are in stats.csv.", len(shown), plural(len(c.Cases), "case"))
 	}
-	for i, x := range c.Cases {
+	for _, x := range c.Cases {
 		baselines[x.Baseline] = true
-		if i < shown {
-			view.Cases = append(view.Cases, newCaseView(x, fmt.Sprintf("%s-%d", id, i+1)))
-		}
+	}
+	for _, i := range shown {
+		x := newCaseView(c.Cases[i], fmt.Sprintf("%s-%d", id, i+1))
+		x.index = i
+		view.Cases = append(view.Cases, x)
 	}
 	view.Scales = newScales(view.Cases)
 	view.Variants = variants(c)

@@ -55,7 +55,7 @@ const (
 )
 
 // readProfiles folds the CPU profile of each case and variant that has one.
-func readProfiles(root *os.Root, stats verdict.Stats) (*profileSet, []experiment.Warning) {
+func readProfiles(root *os.Root, stats verdict.Stats, order telling) (*profileSet, []experiment.Warning) {
 	set := &profileSet{Names: []string{}, Kinds: []int{}, Graphs: []flame{}, index: map[string]int{}}
 	var warnings []experiment.Warning
 	for i, component := range stats.Components {
@@ -82,15 +82,19 @@ func readProfiles(root *os.Root, stats verdict.Stats) (*profileSet, []experiment
 			}
 		}
 	}
-	set.choose()
+	set.choose(stats, order)
 	return set, warnings
 }
 
-// choose takes the profiles of every component's first case, then of every
-// second, while there is room.
-func (set *profileSet) choose() {
+// choose takes the profiles of every component's most telling case, then of
+// every second, while there is room, and keeps them in the plan's order.
+func (set *profileSet) choose(stats verdict.Stats, order telling) {
 	byCase := slices.Clone(set.all)
-	slices.SortStableFunc(byCase, func(a, b flame) int { return cmp.Compare(a.Case, b.Case) })
+	place := func(graph flame) int {
+		c := stats.Components[graph.Component]
+		return order.place[c.Component+"/"+c.Cases[graph.Case].Name]
+	}
+	slices.SortStableFunc(byCase, func(a, b flame) int { return cmp.Compare(place(a), place(b)) })
 	room := maxGraphNumbers
 	for _, graph := range byCase {
 		if room -= len(graph.Tree) + 3*len(graph.Top); room < 0 {
@@ -99,6 +103,9 @@ func (set *profileSet) choose() {
 		}
 		set.Graphs = append(set.Graphs, graph)
 	}
+	slices.SortStableFunc(set.Graphs, func(a, b flame) int {
+		return cmp.Or(cmp.Compare(a.Component, b.Component), cmp.Compare(a.Case, b.Case))
+	})
 }
 
 func (set *profileSet) read(root *os.Root, dir string) (flame, error) {

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
@@ -34,15 +35,16 @@ func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView)
 	if finite(best) && finite(r.Worst) && best > r.Worst {
 		line.Range = p.Axis.span(r.Worst, best)
 	}
-	for i, x := range cases {
-		for _, row := range x.Rows {
-			if row.Comparison != nil && !row.Control && row.Variant == r.Variant && row.Comparison.Ratio == r.Worst {
-				line.WorstCase = x.Name
-				if i < len(views) {
-					line.WorstID = views[i].ID
-				}
-			}
-		}
+	worst := slices.IndexFunc(cases, func(x verdict.CaseStats) bool {
+		return slices.ContainsFunc(x.Rows, func(row verdict.Row) bool {
+			return row.Comparison != nil && !row.Control && row.Variant == r.Variant && row.Comparison.Ratio == r.Worst
+		})
+	})
+	if worst >= 0 {
+		line.WorstCase = cases[worst].Name
+	}
+	if at := slices.IndexFunc(views, func(v caseView) bool { return v.index == worst }); at >= 0 {
+		line.WorstID = views[at].ID
 	}
 	line.Tone, line.Tally = tally(r, undecided(r.Variant, cases))
 	return line

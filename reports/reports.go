@@ -49,7 +49,7 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	}
 	defer root.Close()
 
-	profiles, warnings := readProfiles(root, stats)
+	profiles, warnings := readProfiles(root, stats, newTelling(run, stats))
 	drives, doubts := readDrives(root, driveBaseline(stats))
 	warnings = append(warnings, doubts...)
 	in := newInput(root, run, profiles, drives)
@@ -60,16 +60,20 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	}
 	in.stats = stats
 	in.stats.Warnings = append(slices.Clone(stats.Warnings), warnings...)
-	p, html, err := fit(in)
+	html, err := fit(in, renderHTML, maxPageBytes)
 	if err != nil {
 		return fmt.Errorf("report.html: %w", err)
+	}
+	markdown, err := fit(in, renderMarkdown, maxMarkdown)
+	if err != nil {
+		return fmt.Errorf("report.md: %w", err)
 	}
 	for _, f := range []struct {
 		name string
 		data []byte
 	}{
 		{"stats.csv", renderCSV(stats)},
-		{"report.md", renderMarkdown(p)},
+		{"report.md", markdown},
 		{"report.html", html},
 	} {
 		if err := writeFile(root, f.name, f.data); err != nil {
@@ -79,13 +83,12 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	return nil
 }
 
-// fit renders the page with as many cases as report.html has room for.
-func fit(in input) (*page, []byte, error) {
+// fit renders the page with as many cases as there is room for in limit bytes.
+func fit(in input, render func(*page) ([]byte, error), limit int) ([]byte, error) {
 	for rows := maxRows; ; rows /= 2 {
-		p := newPage(in, rows)
-		html, err := renderHTML(p)
-		if err != nil || len(html) <= maxPageBytes || rows == 0 {
-			return p, html, err
+		out, err := render(newPage(in, rows))
+		if err != nil || len(out) <= limit || rows == 0 {
+			return out, err
 		}
 	}
 }

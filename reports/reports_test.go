@@ -159,39 +159,6 @@ func TestNothingMeasured(t *testing.T) {
 	assert.Contains(t, string(markdown), "Confidence: weak")
 }
 
-// Thousands of cases stay within the limit: what is left out is said, with the
-// place where it is.
-func TestSizeLimit(t *testing.T) {
-	run, stats := fixture(5)
-	stats.Components = stats.Components[:1]
-	c := &stats.Components[0]
-	for i := range c.Cases {
-		for v := range 5 { // ten variants in each case
-			row := c.Cases[i].Rows[1+v%4]
-			row.Name, row.Variant = fmt.Sprintf("variant-%d", v), fmt.Sprintf("variant-%d", v)
-			c.Cases[i].Rows = append(c.Cases[i].Rows, row)
-		}
-	}
-	for i := range 3000 {
-		x := c.Cases[i%6]
-		x.Name = fmt.Sprintf("%s/%s/part=%d", x.Name, strings.Repeat("long=name/", 10), i)
-		c.Cases = append(c.Cases, x)
-	}
-	dir := resultDir(t, stats)
-	madeDrives(t, dir)
-	require.NoError(t, Write(dir, run, stats))
-	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	require.NoError(t, err)
-	assert.Less(t, len(html), maxPageBytes)
-	assert.Regexp(t, `The first \d+ of 3006 cases are shown to keep the page small. The others count in the ranking and are in stats.csv.`, string(html))
-	markdown, err := os.ReadFile(filepath.Join(dir, "report.md"))
-	require.NoError(t, err)
-	assert.Less(t, len(markdown), 65_536, "a GitHub comment")
-	table, err := os.ReadFile(filepath.Join(dir, "stats.csv"))
-	require.NoError(t, err)
-	assert.Contains(t, string(table), "part=2999")
-}
-
 func TestBrokenProfileIsAWarning(t *testing.T) {
 	run, stats := fixture(6)
 	dir := resultDir(t, stats)

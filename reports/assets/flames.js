@@ -187,14 +187,15 @@ function functionTable(a, b) {
 
 function flameViewer(box) {
   const component = Number(box.dataset.flames), chart = data.charts[component];
-  const all = data.profiles.graphs.filter(g => g.component === component && chart.cases[g.case]);
+  const caseOf = index => chart.cases.find(c => c.index === index);
+  const all = data.profiles.graphs.filter(g => g.component === component && caseOf(g.case));
   if (!all.length) {
     box.append(element("p", "", "Its profiles are not drawn here to keep the page small; the tables below link to them."));
     return;
   }
   const cases = [...new Set(all.map(g => g.case))], variants = [...new Set(all.map(g => g.variant))];
   const controls = element("div", "choices"), place = element("div"), legend = element("p", "legend");
-  const caseChoice = choice("Case", cases.map(c => [String(c), chart.cases[c].name]), String(cases[0]));
+  const caseChoice = choice("Case", cases.map(c => [String(c), caseOf(c).name]), String(cases[0]));
   const best = variants.find(v => v === box.dataset.best) || variants.find(v => v !== chart.baseline) || variants[0];
   const first = choice("Compare", variants.map(v => [v, v]), variants.includes(chart.baseline) ? chart.baseline : variants[0]);
   const second = choice("with", variants.map(v => [v, v]), best);
