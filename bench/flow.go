@@ -21,7 +21,7 @@ const (
 type flow[T comparable] struct {
 	producers, workers, window int
 	keys                       []T
-	add                        func(T)
+	add                        func(i int) // of keys[i]
 	get                        func() (T, bool)
 	done                       func(T)
 	shutDown                   func()
@@ -29,7 +29,7 @@ type flow[T comparable] struct {
 
 // over sets what the flow goes through.
 func (f flow[T]) over(q workqueue.TypedInterface[T], relaxes []string) flow[T] {
-	f.add, f.get, f.done, f.shutDown = q.Add, q.Get, q.Done, q.ShutDown
+	f.add, f.get, f.done, f.shutDown = func(i int) { q.Add(f.keys[i]) }, q.Get, q.Done, q.ShutDown
 	if slices.Contains(relaxes, "drain-after-shutdown") {
 		// ShutDown drops what is queued, so it has to wait until all is out; what
 		// was handed out meanwhile may come with shutdown set.
@@ -75,13 +75,12 @@ func (f flow[T]) run() error {
 	}
 	share := flowItems / f.producers
 	for p := range f.producers {
-		keys := f.keys[p*share : (p+1)*share]
 		producers.Go(func() {
-			for i, key := range keys {
+			for i := range share {
 				if i%credit == 0 {
 					<-credits
 				}
-				f.add(key)
+				f.add(p*share + i)
 			}
 		})
 	}

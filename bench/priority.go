@@ -23,9 +23,7 @@ func priorityCases() []Case {
 				measured(b, flowItems, true, func() {
 					q := v.New("", silent)
 					f := flow[string]{producers: producers, workers: workers, window: 4096, keys: keys}.over(q, v.Relaxes)
-					f.add = func(key string) {
-						q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(int(key[len(key)-7] % 3))}, key)
-					}
+					f.add = func(i int) { addPrioritized(q, keys, i) }
 					if err := f.run(); err != nil {
 						b.Fatal(err)
 					}
@@ -51,10 +49,20 @@ func priorityCases() []Case {
 	)
 }
 
+// priorities are pointed to, not copied, so that the queues' own allocations
+// are the only ones.
+var priorities = [3]*int{ptr.To(0), ptr.To(1), ptr.To(2)}
+
+// addPrioritized adds keys[i] as a part of keys: a slice made for the call would
+// be allocated for each.
+func addPrioritized(q priorityqueue.PriorityQueue[string], keys []string, i int) {
+	q.AddWithOpts(priorityqueue.AddOpts{Priority: priorities[i%3]}, keys[i:i+1]...)
+}
+
 func priorityBacklog(b *testing.B, keys []string, newQueue func() priorityqueue.PriorityQueue[string]) {
 	fill := func(q priorityqueue.PriorityQueue[string]) {
-		for i, key := range keys {
-			q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(i % 3)}, key)
+		for i := range keys {
+			addPrioritized(q, keys, i)
 		}
 		if q.Len() != len(keys) {
 			b.Fatalf("%d items queued, expected %d", q.Len(), len(keys))
