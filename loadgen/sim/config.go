@@ -42,6 +42,10 @@ type Config struct {
 	// microseconds on a machine with nothing else to do, it only shows where few
 	// items wait for a worker.
 	Handover time.Duration
+	// Occupied is how long an item occupies its queue, which serves one at a
+	// time: Add, Get, Forget and Done together. It passes between a worker's
+	// decision to take an item and the item's Get.
+	Occupied time.Duration
 	// Store is what the cache costs; the zero Store is DefaultStore.
 	Store Store
 }
@@ -81,8 +85,8 @@ func (c *Config) prepare() error {
 	if c.Store == (Store{}) {
 		c.Store = DefaultStore
 	}
-	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 {
-		return fmt.Errorf("warmup: found %v, until %v and handover %v, expected at least 0", c.Warmup, c.Until, c.Handover)
+	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 || c.Occupied < 0 {
+		return fmt.Errorf("warmup: found %v, until %v, handover %v and occupied %v, expected at least 0", c.Warmup, c.Until, c.Handover, c.Occupied)
 	}
 	if c.Until > 0 && c.Warmup >= c.Until {
 		return fmt.Errorf("warmup: found %v, expected less than the %v that are simulated", c.Warmup, c.Until)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"github.com/informerbench/informerbench/loadgen"
 )
 
 // A Result is what one simulation counted and measured after its warm-up.
@@ -66,7 +64,7 @@ type Demand struct {
 	Retries float64 `json:"retries"` // AddRateLimited calls a second
 
 	// Load is the largest ratio of a demand to what there is, and Bottleneck what
-	// it is of: "workers", "client QPS" or "retry bucket". From 1 on the system is
+	// it is of: "workers", "client QPS", "retry bucket" or "queue". From 1 on the system is
 	// not stable: what waits grows, or stops growing only because later changes
 	// of the same objects coalesce.
 	Load       float64 `json:"load"`
@@ -88,6 +86,8 @@ func (d Demand) Advice() string {
 		return more + fmt.Sprintf("the client's limit is the bottleneck, and above %.3g queries a second would be stable", d.QPS)
 	case "retry bucket":
 		return more + fmt.Sprintf("the retry limiter's bucket is the bottleneck, and above %.3g retries a second would be stable", d.Retries)
+	case "queue":
+		return more + "the queue is the bottleneck, and a cheaper one or several would be stable"
 	}
 	return more + fmt.Sprintf("workers are the bottleneck, and %d would be stable", int(math.Floor(d.Workers))+1)
 }
@@ -186,7 +186,7 @@ func (e *engine) result() Result {
 	r.QueueWait, r.Work = merged(r.Queues)
 	r.Throughput = float64(w.reconciles) / span * 1e9
 	r.CallRate = float64(w.apiCalls) / span * 1e9
-	r.Demand = t.demand(w, e.reconcile, r.Queues)
+	r.Demand = t.demand(w, e.config, r.Queues)
 	return r
 }
 
@@ -204,7 +204,8 @@ func merged(queues []QueueResult) (wait, work Distribution) {
 
 // demand is what the load would have taken: what was done, and what was not done
 // but came to wait.
-func (t *tally) demand(w progress, r *loadgen.Reconcile, queues []QueueResult) Demand {
+func (t *tally) demand(w progress, c *Config, queues []QueueResult) Demand {
+	r := &c.Spec.Reconcile
 	span := (w.at - t.since).Seconds()
 	if span <= 0 || w.reconciles == 0 {
 		return Demand{Bottleneck: "workers"}
@@ -215,10 +216,16 @@ func (t *tally) demand(w progress, r *loadgen.Reconcile, queues []QueueResult) D
 		QPS:     growth * float64(w.apiCalls) / span,
 		Retries: growth * float64(w.firstFailed) / span * chain(float64(w.failed)/float64(w.reconciles), r.Retries),
 	}
+	all := int64(0)
 	for _, q := range queues {
+		all += q.Adds
+	}
+	for _, q := range queues {
+		occupied := float64(w.reconciles) * float64(q.Adds) / float64(max(1, all)) * c.Occupied.Seconds() / span
+		d.consider(growth*occupied, "queue")
 		// Busy workers are counted rather than their own work, unless they are
 		// busy waiting for tokens.
-		load := q.Utilisation
+		load := q.Utilisation + occupied/float64(q.Workers)
 		if r.QPS == 0 || d.QPS < r.QPS {
 			load *= growth
 		}

@@ -254,6 +254,8 @@ func bottleneckText(name string) string {
 		return "API calls"
 	case "retry bucket":
 		return "retries"
+	case "queue":
+		return "queue operations"
 	}
 	return name
 }
