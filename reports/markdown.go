@@ -44,7 +44,11 @@ func renderMarkdown(p *page) ([]byte, error) {
 		line("| variant | times %s | interval | worst case | verdict | relaxes |", mdCell(p.Baseline))
 		line("|---|--:|---|--:|---|---|")
 		for _, r := range c.Ranks {
-			line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, mdRelaxes(r.variantName))
+			relaxes := mdRelaxes(r.variantName)
+			if r.Shared && len(r.Gives()) > 0 {
+				relaxes = "none that " + mdCell(c.Baseline) + " keeps"
+			}
+			line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, relaxes)
 		}
 		line("")
 		if c.Hidden != "" {

@@ -262,6 +262,9 @@ func (p *page) component(c verdict.ComponentStats, shown []int, id string) compo
 		if !line.Baseline && (line.Pick || view.Best == "" && !line.Peer) {
 			view.Best = line.Name
 		}
+		line.Shared = !line.Baseline && slices.ContainsFunc(view.Variants, func(v variantName) bool {
+			return v.Baseline && !slices.ContainsFunc(line.Gives(), func(promise string) bool { return !slices.Contains(v.Gives(), promise) })
+		})
 		view.Ranks = append(view.Ranks, line)
 	}
 	return view

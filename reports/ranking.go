@@ -13,6 +13,7 @@ type rank struct {
 	variantName
 	Ratio, Interval, Worst, Tally string
 	WorstID, WorstCase            string
+	Shared                        bool   // the baseline gives up the same promises
 	Tone                          string // "faster", "slower", "mixed", "same", "base"
 	Pick                          bool   // what the component's decision names
 	Combined                      span

@@ -72,3 +72,30 @@ func TestSizeLimit(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(table), "part=2999")
 }
+
+// A variant is a drop-in for a baseline that gives up as much, and no alarm.
+func TestRelaxesAsTheBaseline(t *testing.T) {
+	run, stats := fixture(11)
+	c := &stats.Components[0]
+	relax := func(variant string, promises ...string) {
+		for i := range c.Ranking {
+			if c.Ranking[i].Variant == variant {
+				c.Ranking[i].Relaxes = promises
+			}
+		}
+		for _, x := range c.Cases {
+			for i := range x.Rows {
+				if x.Rows[i].Variant == variant {
+					x.Rows[i].Relaxes = promises
+				}
+			}
+		}
+	}
+	relax("client-go", "one", "two", "three", "four")
+	relax("ring", "three", "one", "four")
+	relax("slice", "three", "one", "five")
+	_, html, markdown := written(t, run, stats)
+	assert.Equal(t, 1, strings.Count(html, ">relaxes none that client-go keeps<"), "ring")
+	assert.Equal(t, 1, strings.Count(html, ">relaxes 3 promises<"), "slice")
+	assert.Equal(t, 1, strings.Count(markdown, "none that client-go keeps"))
+}

@@ -179,7 +179,7 @@ function functionTable(a, b) {
     const difference = graphs.length > 1 ? [{ text: (more(values) > 0 ? "+" : more(values) < 0 ? "−" : "") + print(Math.abs(more(values))), v: more(values) }] : [];
     return [element("code", "", names[name]), kind, ...cell("self"), ...difference, ...cell("total")];
   });
-  const wrap = dataTable(graphs.length > 1 ? `${told.length ? "The functions that differ most, by more than chance." : "No function differs by more than chance: these profiles have too few samples to tell."} Own time is spent in the function itself; a dash is too little to be among a profile’s first. Start with the largest difference that is the variant’s own code.`
+  const wrap = dataTable(graphs.length > 1 ? `${told.length ? "The functions that differ most, by more than chance. Start with the largest difference that is the variant’s own code." : "No function differs by more than chance: these profiles have too few samples to tell, so don’t read the differences."} Own time is spent in the function itself; a dash is too little to be among a profile’s first.`
     : "The functions that cost most. Own time is spent in the function itself.", columns, rows);
   wrap.querySelector("table").classList.add("functions");
   return wrap;
