@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -85,4 +86,28 @@ func BenchmarkStream(b *testing.B) {
 	run("workload=hot-keys/kind=metadata/managed=false", "hot-keys", func(s *Spec) {
 		s.Resources[0].ManagedFields, s.Resources[0].Kind = false, kindMetadata
 	})
+}
+
+// BenchmarkPreset makes all events of a preset, from its begin to its end: what
+// the command does before anything consumes them.
+func BenchmarkPreset(b *testing.B) {
+	for _, name := range Presets() {
+		b.Run("workload="+name, func(b *testing.B) {
+			spec, err := Preset(name)
+			require.NoError(b, err)
+			b.ReportAllocs()
+			events, begin := 0, cpuTime()
+			for b.Loop() {
+				g, err := spec.Generator()
+				require.NoError(b, err)
+				_, n, err := Cost(g, math.MaxInt)
+				require.NoError(b, err)
+				events += n
+			}
+			cpu := cpuTime() - begin
+			b.ReportMetric(float64(cpu)/float64(events), "cpu-ns/event")
+			b.ReportMetric(float64(events)/cpu.Seconds()/1e6, "M/cpu-s")
+			b.ReportMetric(float64(events)/float64(b.N), "events/op")
+		})
+	}
 }

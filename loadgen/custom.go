@@ -1,7 +1,7 @@
 package loadgen
 
 import (
-	"time"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +20,7 @@ func (m *customModel) meta(meta *metav1.ObjectMeta, e entity) {
 }
 
 func (m *customModel) create(meta metav1.ObjectMeta, _ uint32, e entity, payload string) Object {
-	now := m.now.UTC().Format(time.RFC3339)
+	now := m.now.text
 	metadata := map[string]any{
 		"name": meta.Name, "namespace": meta.Namespace, "uid": string(meta.UID), "resourceVersion": meta.ResourceVersion,
 		"creationTimestamp": now, "generation": int64(1),
@@ -70,15 +70,9 @@ func (m *customModel) status(updates int64, now string) map[string]any {
 
 func (m *customModel) renew(old Object, _ draw) Object {
 	was := old.(*unstructured.Unstructured).Object
-	o := make(map[string]any, len(was))
-	for k, v := range was {
-		o[k] = v
-	}
-	now := m.now.UTC().Format(time.RFC3339)
-	metadata := make(map[string]any, len(was))
-	for k, v := range was["metadata"].(map[string]any) {
-		metadata[k] = v
-	}
+	o := maps.Clone(was)
+	now := m.now.text
+	metadata := maps.Clone(was["metadata"].(map[string]any))
 	if m.spec.ManagedFields {
 		fields := metadata["managedFields"].([]any)
 		metadata["managedFields"] = []any{fields[0], m.managed("widget-operator", now, "status", widgetStatusFields)}

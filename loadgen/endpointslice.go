@@ -2,9 +2,9 @@ package loadgen
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -19,7 +19,27 @@ type sliceModel struct {
 	*stamp
 	*population
 	identity
-	pods *podMaker // nil: none to follow
+	pods    *podMaker // nil: none to follow
+	members []members // by key, of slices that follow pods
+
+	// the annotations of all slices that change within a second
+	annotated   *moment
+	annotations map[string]string
+}
+
+// members are a slice's endpoints, and the births of the pods that they are.
+//
+// Versions share the array until an endpoint that an earlier version has
+// changes: an endpoint that comes is put behind them.
+type members struct {
+	endpoints []discoveryv1.Endpoint
+	births    []uint32
+}
+
+// A sliceVersion is a slice with what changes with each version.
+type sliceVersion struct {
+	discoveryv1.EndpointSlice
+	managed [1]metav1.ManagedFieldsEntry
 }
 
 func (m *sliceModel) meta(meta *metav1.ObjectMeta, e entity) {
@@ -36,7 +56,7 @@ func (m *sliceModel) meta(meta *metav1.ObjectMeta, e entity) {
 		"app.kubernetes.io/name": app, "app.kubernetes.io/part-of": meta.Namespace,
 		discoveryv1.LabelManagedBy: "endpointslice-controller.k8s.io", discoveryv1.LabelServiceName: app,
 	}
-	meta.Annotations = map[string]string{corev1.EndpointsLastChangeTriggerTime: m.now.Format(time.RFC3339)}
+	meta.Annotations = map[string]string{corev1.EndpointsLastChangeTriggerTime: m.now.text}
 	owner := newUID(m.hash(uint64(group)<<32), m.hash(uint64(group)<<32+1))
 	meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: app, UID: owner, Controller: &yes, BlockOwnerDeletion: &yes}}
 }
@@ -49,7 +69,7 @@ func (m *sliceModel) create(meta metav1.ObjectMeta, key uint32, e entity, payloa
 	annotate(&meta, payload)
 	if m.spec.ManagedFields {
 		fields := fmt.Sprintf(sliceFields, meta.OwnerReferences[0].UID)
-		meta.ManagedFields = []metav1.ManagedFieldsEntry{managedBy("kube-controller-manager", sliceType.APIVersion, m.now, metav1.NewFieldsV1(fields), "")}
+		meta.ManagedFields = []metav1.ManagedFieldsEntry{managedBy("kube-controller-manager", sliceType.APIVersion, &m.now.time, metav1.NewFieldsV1(fields), "")}
 	}
 	slice := &discoveryv1.EndpointSlice{TypeMeta: sliceType, ObjectMeta: meta, AddressType: discoveryv1.AddressTypeIPv4, Ports: slicePorts}
 	if m.pods != nil {
@@ -60,37 +80,47 @@ func (m *sliceModel) create(meta metav1.ObjectMeta, key uint32, e entity, payloa
 		n := m.hash(uint64(e.birth)<<32 + uint64(i) + 1<<24)
 		node := newNode(uint32(n % 5000))
 		pod := appName(int(e.group)) + "-" + suffix(int(n>>24), 10) + "-" + suffix(int(n>>24), 5)
-		slice.Endpoints = append(slice.Endpoints, endpoint(address(11, int(n&(1<<24-1))), &node, meta.Namespace, pod, newUID(n, mix64(n))))
+		slice.Endpoints = append(slice.Endpoints, new(endpointParts).endpoint(address(11, int(n&(1<<24-1))), &node, meta.Namespace, pod, newUID(n, mix64(n))))
 	}
 	return slice
 }
 
 func (m *sliceModel) renew(old Object, d draw) Object {
-	slice := *old.(*discoveryv1.EndpointSlice)
-	slice.Generation++
-	annotations := make(map[string]string, len(slice.Annotations))
-	for k, v := range slice.Annotations {
-		annotations[k] = v
-	}
-	annotations[corev1.EndpointsLastChangeTriggerTime] = m.now.Format(time.RFC3339)
-	slice.Annotations = annotations
+	was := old.(*discoveryv1.EndpointSlice)
+	v := &sliceVersion{EndpointSlice: *was}
+	v.Generation++
+	v.Annotations = m.triggered(was.Annotations)
 	if m.spec.ManagedFields {
-		entry := slice.ManagedFields[0]
-		entry.Time = m.now
-		slice.ManagedFields = []metav1.ManagedFieldsEntry{entry}
+		v.managed[0] = was.ManagedFields[0]
+		v.managed[0].Time = &m.now.time
+		v.ManagedFields = v.managed[:]
 	}
-	slice.Endpoints = slices.Clone(slice.Endpoints)
 	if m.pods != nil {
-		slice.Endpoints = m.pods.moveEndpoint(slice.Endpoints)
-	} else if n := len(slice.Endpoints); n > 0 && d.stage != deleted {
-		flip := &slice.Endpoints[int(slice.Generation)%n].Conditions
+		v.Endpoints = m.follow(d.key, was.Endpoints)
+	} else if n := len(was.Endpoints); n > 0 && d.stage != deleted {
+		v.Endpoints = slices.Clone(was.Endpoints)
+		flip := &v.Endpoints[int(v.Generation)%n].Conditions
 		if *flip.Ready {
 			*flip = endpointUnready
 		} else {
 			*flip = endpointReady
 		}
 	}
-	return &slice
+	return &v.EndpointSlice
+}
+
+// triggered are a slice's annotations as the present change leaves them. Most
+// slices have no others than the one that changes, and share them.
+func (m *sliceModel) triggered(old map[string]string) map[string]string {
+	if len(old) == 1 && m.annotated == m.now {
+		return m.annotations
+	}
+	annotations := maps.Clone(old)
+	annotations[corev1.EndpointsLastChangeTriggerTime] = m.now.text
+	if len(old) == 1 {
+		m.annotated, m.annotations = m.now, annotations
+	}
+	return annotations
 }
 
 var (
@@ -99,48 +129,92 @@ var (
 	endpointLeaving = discoveryv1.EndpointConditions{Ready: &no, Serving: &yes, Terminating: &yes}
 )
 
-func endpoint(ip string, on *node, namespace, pod string, uid types.UID) discoveryv1.Endpoint {
-	return discoveryv1.Endpoint{
-		Addresses: []string{ip}, Conditions: endpointReady, NodeName: &on.name, Zone: &on.zone,
-		TargetRef: &corev1.ObjectReference{Kind: podType.Kind, Namespace: namespace, Name: pod, UID: uid},
-	}
+// An endpointParts is what an endpoint points to.
+type endpointParts struct {
+	target  corev1.ObjectReference
+	address [1]string
+}
+
+func (p *endpointParts) endpoint(ip string, on *node, namespace, pod string, uid types.UID) discoveryv1.Endpoint {
+	p.target = corev1.ObjectReference{Kind: podType.Kind, Namespace: namespace, Name: pod, UID: uid}
+	p.address[0] = ip
+	return discoveryv1.Endpoint{Addresses: p.address[:], Conditions: endpointReady, NodeName: &on.name, Zone: &on.zone, TargetRef: &p.target}
 }
 
 // endpoints are those that a slice has at the begin.
 func (m *podMaker) endpoints(slice uint32) []discoveryv1.Endpoint {
-	var all []discoveryv1.Endpoint
+	births := m.birthsOf(slice)
+	all := make([]discoveryv1.Endpoint, len(births))
+	parts := make([]endpointParts, len(births))
+	for i, birth := range births {
+		p := m.atBegin(birth)
+		all[i] = m.endpoint(&p, &parts[i])
+	}
+	return all
+}
+
+// birthsOf are those of the pods that a slice has at the begin, which are their
+// keys too.
+func (m *podMaker) birthsOf(slice uint32) []uint32 {
+	var births []uint32
 	group, part := int(slice)/m.slices, int(slice)%m.slices
 	for key := group; key < m.spec.Count; key += m.groups {
 		if key%m.slices == part {
-			all = append(all, m.endpoint(m.original(uint32(key)), m.initialNode(uint32(key))))
+			births = append(births, uint32(key))
 		}
 	}
-	return all
+	return births
 }
 
-func (m *podMaker) endpoint(p *pod, node uint32) discoveryv1.Endpoint {
-	return endpoint(p.ip, &m.nodes[node], p.meta.Namespace, p.meta.Name, p.meta.UID)
+func (m *podMaker) endpoint(p *pod, parts *endpointParts) discoveryv1.Endpoint {
+	t := m.template(p)
+	names := m.names(p, t, 0)
+	return parts.endpoint(names.ip, &m.nodes[p.node], t.pod.Namespace, names.name, names.uid)
 }
 
-// moveEndpoint changes the endpoint of the pod that has just changed.
-func (m *podMaker) moveEndpoint(all []discoveryv1.Endpoint) []discoveryv1.Endpoint {
-	i := slices.IndexFunc(all, func(e discoveryv1.Endpoint) bool { return e.TargetRef.Name == m.last.meta.Name })
+// follow changes the endpoint of the pod that has just changed, and returns
+// the endpoints of the slice's next version.
+func (m *sliceModel) follow(key uint32, was []discoveryv1.Endpoint) []discoveryv1.Endpoint {
+	for int(key) >= len(m.members) {
+		m.members = append(m.members, members{})
+	}
+	all := &m.members[key]
+	if all.births == nil {
+		*all = members{was, m.pods.birthsOf(key)}
+	}
+	pod := &m.pods.last
+	i := slices.Index(all.births, pod.birth)
 	switch {
-	case m.last.stage == deleted && i >= 0:
-		return slices.Delete(all, i, i+1)
-	case m.last.stage == deleted:
-		return all
+	case pod.stage == deleted:
+		if i >= 0 {
+			all.remove(i)
+		}
 	case i < 0:
-		i = len(all)
-		all = append(all, m.endpoint(m.last, m.lastNode))
+		i = len(all.births)
+		all.add(pod, m.pods.endpoint(pod, new(endpointParts)))
 	}
-	switch m.last.stage {
+	switch pod.stage {
 	case unready:
-		all[i].Conditions = endpointUnready
+		all.set(i, endpointUnready)
 	case terminating:
-		all[i].Conditions = endpointLeaving
+		all.set(i, endpointLeaving)
 	}
-	return all
+	return slices.Clip(all.endpoints) // nobody else may append
+}
+
+func (m *members) add(p *pod, e discoveryv1.Endpoint) {
+	m.endpoints, m.births = append(m.endpoints, e), append(m.births, p.birth)
+}
+
+func (m *members) remove(i int) {
+	rest := make([]discoveryv1.Endpoint, 0, len(m.endpoints))
+	m.endpoints = append(append(rest, m.endpoints[:i]...), m.endpoints[i+1:]...)
+	m.births = slices.Delete(m.births, i, i+1)
+}
+
+func (m *members) set(i int, c discoveryv1.EndpointConditions) {
+	m.endpoints = slices.Clone(m.endpoints)
+	m.endpoints[i].Conditions = c
 }
 
 func appName(group int) string { return components[group%len(components)] + "-" + strconv.Itoa(group) }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -36,13 +35,10 @@ type maker interface {
 
 // A stamp holds what all objects of a moment share.
 type stamp struct {
-	now     *metav1.Time  // in whole seconds, as the API has it
-	second  time.Duration // of now, in seconds since the begin
-	version uint64        // resource version last given out
+	now     *moment
+	version uint64 // resource version last given out
+	moments moments
 }
-
-// begin is the stamp of all initial populations.
-var begin = stamp{now: &metav1.Time{Time: epoch}}
 
 // Generator returns a generator at the begin of the workload.
 func (s *Spec) Generator() (*Generator, error) {
@@ -50,7 +46,8 @@ func (s *Spec) Generator() (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Generator{schedule: schedule, stamp: begin}
+	g := &Generator{schedule: schedule}
+	g.setTime(0)
 	for i := range schedule.spec.Resources {
 		r := &schedule.spec.Resources[i]
 		g.first = append(g.first, g.version+1)
@@ -124,9 +121,8 @@ func (g *Generator) Next() (Event, error) {
 
 // setTime moves the clock that objects are stamped with.
 func (s *stamp) setTime(at time.Duration) {
-	if second := at / time.Second; s.now == nil || second != s.second {
-		s.second = second
-		s.now = &metav1.Time{Time: epoch.Add(second * time.Second)}
+	if now := second(at / time.Second); s.now == nil || now != s.now.second {
+		s.now = s.moments.at(now)
 	}
 }
 

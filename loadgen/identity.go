@@ -12,37 +12,45 @@ func (id identity) hash(n uint64) uint64 {
 	return mix64(mix64(id.seed+0x9e3779b97f4a7c15*(id.resource+1)) + 0x9e3779b97f4a7c15*n)
 }
 
-func (id identity) uid(birth uint32) types.UID {
+func (id identity) uid(birth uint32) types.UID { return types.UID(id.appendUID(nil, birth)) }
+
+func (id identity) appendUID(b []byte, birth uint32) []byte {
 	n := 2 * uint64(birth)
-	return newUID(id.hash(n), id.hash(n+1))
+	return appendUID(b, id.hash(n), id.hash(n+1))
 }
 
 // suffixAlphabet is what the API server builds generated names from: no vowels
 // and nothing that looks like one.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
-// suffix writes the low digits of n in the alphabet of generated names.
-func suffix(n, digits int) string {
-	b := make([]byte, digits)
-	for i := range b {
-		b[i] = suffixAlphabet[n%len(suffixAlphabet)]
+// appendSuffix writes the low digits of n in the alphabet of generated names.
+func appendSuffix(b []byte, n, digits int) []byte {
+	for range digits {
+		b = append(b, suffixAlphabet[n%len(suffixAlphabet)])
 		n /= len(suffixAlphabet)
 	}
-	return string(b)
+	return b
 }
 
-// nameSuffix returns the random-looking end of an object's name, unique in its resource.
-func nameSuffix(birth uint32) string {
+func suffix(n, digits int) string { return string(appendSuffix(nil, n, digits)) }
+
+// appendNameSuffix writes the random-looking end of an object's name, unique in
+// its resource.
+func appendNameSuffix(b []byte, birth uint32) []byte {
 	const prime = 6_700_417 // not a multiple of 3, so that n -> n*prime is one to one modulo 27^digits
 	n, digits, size := int(birth), 5, 27*27*27*27*27
 	for n >= size {
 		n, digits, size = n-size, digits+1, size*27
 	}
-	return suffix(n*prime%size, digits)
+	return appendSuffix(b, n*prime%size, digits)
 }
 
+func nameSuffix(birth uint32) string { return string(appendNameSuffix(nil, birth)) }
+
 // newUID makes a version 4 UUID of random numbers.
-func newUID(high, low uint64) types.UID {
+func newUID(high, low uint64) types.UID { return types.UID(appendUID(nil, high, low)) }
+
+func appendUID(to []byte, high, low uint64) []byte {
 	const hex = "0123456789abcdef"
 	high = high&^0xf000 | 0x4000
 	low = low&^(0xc<<60) | 0x8<<60
@@ -59,5 +67,5 @@ func newUID(high, low uint64) types.UID {
 			high >>= 4
 		}
 	}
-	return types.UID(b[:])
+	return append(to, b[:]...)
 }

@@ -15,14 +15,24 @@ const zones = 3
 type node struct{ name, zone, ip string }
 
 func newNode(n uint32) node {
-	return node{name: "node-" + strconv.Itoa(int(n)), zone: zoneName(int(n % zones)), ip: address(10, int(n))}
+	return node{name: nodeName(n), zone: zoneName(int(n % zones)), ip: address(10, int(n))}
 }
+
+func nodeName(n uint32) string { return "node-" + strconv.Itoa(int(n)) }
 
 func zoneName(zone int) string { return "region-1" + string(rune('a'+zone)) }
 
 // address returns the n-th address of a /8 network.
-func address(network, n int) string {
-	return strconv.Itoa(network) + "." + strconv.Itoa(n>>16&255) + "." + strconv.Itoa(n>>8&255) + "." + strconv.Itoa(n&255)
+func address(network, n int) string { return string(appendAddress(nil, network, n)) }
+
+func appendAddress(b []byte, network, n int) []byte {
+	for i, part := range [...]int{network, n >> 16 & 255, n >> 8 & 255, n & 255} {
+		if i > 0 {
+			b = append(b, '.')
+		}
+		b = strconv.AppendUint(b, uint64(part), 10)
+	}
+	return b
 }
 
 // A nodeModel makes nodes as kubelets report them: 5 KB, each change a report
@@ -71,9 +81,9 @@ func (m *nodeModel) create(meta metav1.ObjectMeta, _ uint32, e entity, payload s
 	cidr := fmt.Sprintf("12.%d.%d.0/24", e.birth>>8&255, e.birth&255)
 	if m.managed {
 		meta.ManagedFields = []metav1.ManagedFieldsEntry{
-			managedBy("kube-controller-manager", "v1", m.now, metav1.NewFieldsV1(fmt.Sprintf(nodeSpecFields, cidr)), ""),
-			managedBy("kubelet", "v1", m.now, nodeLabelFields, ""),
-			managedBy("kubelet", "v1", m.now, nodeStatusFields, "status"),
+			managedBy("kube-controller-manager", "v1", &m.now.time, metav1.NewFieldsV1(fmt.Sprintf(nodeSpecFields, cidr)), ""),
+			managedBy("kubelet", "v1", &m.now.time, nodeLabelFields, ""),
+			managedBy("kubelet", "v1", &m.now.time, nodeStatusFields, "status"),
 		}
 	}
 	node := &corev1.Node{
@@ -85,32 +95,43 @@ func (m *nodeModel) create(meta metav1.ObjectMeta, _ uint32, e entity, payload s
 			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address(10, int(e.birth))}, {Type: corev1.NodeHostName, Address: meta.Name}},
 		},
 	}
-	node.Status.Conditions = m.conditions(*m.now)
+	node.Status.Conditions = make([]corev1.NodeCondition, nodeConditions)
+	m.setConditions(node.Status.Conditions, m.now.time)
 	return node
 }
 
-func (m *nodeModel) renew(old Object, _ draw) Object {
-	node := *old.(*corev1.Node)
-	node.Status.Conditions = m.conditions(node.Status.Conditions[0].LastTransitionTime)
-	if m.managed {
-		node.ManagedFields = append([]metav1.ManagedFieldsEntry(nil), node.ManagedFields...)
-		node.ManagedFields[2].Time = m.now
-	}
-	return &node
+// A nodeVersion is a node with what changes with each report.
+type nodeVersion struct {
+	corev1.Node
+	managed    [3]metav1.ManagedFieldsEntry
+	conditions [nodeConditions]corev1.NodeCondition
 }
 
-// conditions of a healthy node that reports now.
-func (m *nodeModel) conditions(since metav1.Time) []corev1.NodeCondition {
-	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
-		return corev1.NodeCondition{Type: kind, Status: status, LastHeartbeatTime: *m.now, LastTransitionTime: since, Reason: reason, Message: message}
+func (m *nodeModel) renew(old Object, _ draw) Object {
+	was := old.(*corev1.Node)
+	v := &nodeVersion{Node: *was}
+	m.setConditions(v.conditions[:], was.Status.Conditions[0].LastTransitionTime)
+	v.Status.Conditions = v.conditions[:]
+	if m.managed {
+		copy(v.managed[:], was.ManagedFields)
+		v.managed[2].Time = &m.now.time
+		v.ManagedFields = v.managed[:]
 	}
-	return []corev1.NodeCondition{
-		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"),
-		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-		condition(corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "RouteController created a route"),
+	return &v.Node
+}
+
+const nodeConditions = 5
+
+// setConditions are those of a healthy node that reports now.
+func (m *nodeModel) setConditions(to []corev1.NodeCondition, since metav1.Time) {
+	set := func(i int, kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) {
+		to[i] = corev1.NodeCondition{Type: kind, Status: status, LastHeartbeatTime: m.now.time, LastTransitionTime: since, Reason: reason, Message: message}
 	}
+	set(0, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status")
+	set(1, corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available")
+	set(2, corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure")
+	set(3, corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available")
+	set(4, corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "RouteController created a route")
 }
 
 // A leaseModel makes the leases by which kubelets show that their nodes live.
@@ -121,35 +142,48 @@ type leaseModel struct {
 }
 
 func (m *leaseModel) meta(meta *metav1.ObjectMeta, e entity) {
-	meta.Name, meta.Namespace = newNode(e.birth).name, corev1.NamespaceNodeLease
-	owner := newUID(m.hash(uint64(e.birth)<<32), m.hash(uint64(e.birth)<<32+1))
-	meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: meta.Name, UID: owner}}
+	meta.Name, meta.Namespace = nodeName(e.birth), corev1.NamespaceNodeLease
 }
 
-func (m *leaseModel) create(meta metav1.ObjectMeta, _ uint32, _ entity, payload string) Object {
-	annotate(&meta, payload)
-	if m.managed {
-		fields := fmt.Sprintf(leaseFields, meta.OwnerReferences[0].UID)
-		meta.ManagedFields = []metav1.ManagedFieldsEntry{managedBy("kubelet", leaseType.APIVersion, m.now, metav1.NewFieldsV1(fields), "")}
-	}
-	return &coordinationv1.Lease{
-		TypeMeta:   leaseType,
-		ObjectMeta: meta,
-		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: &meta.Name, LeaseDurationSeconds: new(int32(40)), RenewTime: &metav1.MicroTime{Time: m.now.Time},
-		},
-	}
+// leaseParts are what all versions of a lease share.
+type leaseParts struct {
+	owner  [1]metav1.OwnerReference
+	holder string
 }
+
+// A leaseVersion is a lease with what changes with each renewal.
+type leaseVersion struct {
+	coordinationv1.Lease
+	managed [1]metav1.ManagedFieldsEntry
+}
+
+func (m *leaseModel) create(meta metav1.ObjectMeta, _ uint32, e entity, payload string) Object {
+	annotate(&meta, payload)
+	owner := newUID(m.hash(uint64(e.birth)<<32), m.hash(uint64(e.birth)<<32+1))
+	parts := &leaseParts{holder: meta.Name}
+	parts.owner[0] = metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: meta.Name, UID: owner}
+	meta.OwnerReferences = parts.owner[:]
+	v := &leaseVersion{Lease: coordinationv1.Lease{TypeMeta: leaseType, ObjectMeta: meta}}
+	v.Spec = coordinationv1.LeaseSpec{HolderIdentity: &parts.holder, LeaseDurationSeconds: &leaseDuration, RenewTime: &m.now.micro}
+	if m.managed {
+		v.managed[0] = managedBy("kubelet", leaseType.APIVersion, &m.now.time, metav1.NewFieldsV1(leaseFieldsBefore+string(owner)+leaseFieldsAfter), "")
+		v.ManagedFields = v.managed[:]
+	}
+	return &v.Lease
+}
+
+var leaseDuration = int32(40)
 
 func (m *leaseModel) renew(old Object, _ draw) Object {
-	lease := *old.(*coordinationv1.Lease)
-	lease.Spec.RenewTime = &metav1.MicroTime{Time: m.now.Time}
+	was := old.(*coordinationv1.Lease)
+	v := &leaseVersion{Lease: *was}
+	v.Spec.RenewTime = &m.now.micro
 	if m.managed {
-		entry := lease.ManagedFields[0]
-		entry.Time = m.now
-		lease.ManagedFields = []metav1.ManagedFieldsEntry{entry}
+		v.managed[0] = was.ManagedFields[0]
+		v.managed[0].Time = &m.now.time
+		v.ManagedFields = v.managed[:]
 	}
-	return &lease
+	return &v.Lease
 }
 
 func managedBy(manager, version string, at *metav1.Time, fields *metav1.FieldsV1, subresource string) metav1.ManagedFieldsEntry {

@@ -34,15 +34,14 @@ type model interface {
 
 // initial implements maker.
 func (m *objectMaker) initial(key uint32) Object {
-	now := *m.stamp
-	defer func() { *m.stamp = now }()
-	*m.stamp = begin
-	m.version = m.first + uint64(key)
+	now, version := m.now, m.version
+	defer func() { m.now, m.version = now, version }()
+	m.now, m.version = m.moments.at(0), m.first+uint64(key)
 	return m.create(key, entity{birth: key, group: key % uint32(m.groups)})
 }
 
 func (m *objectMaker) create(key uint32, e entity) Object {
-	meta := metav1.ObjectMeta{UID: m.uid(e.birth), CreationTimestamp: *m.now, ResourceVersion: m.resourceVersion()}
+	meta := metav1.ObjectMeta{UID: m.uid(e.birth), CreationTimestamp: m.now.time, ResourceVersion: m.resourceVersion()}
 	m.model.meta(&meta, e)
 	return m.model.create(meta, key, e, m.text(m.identity, e.birth))
 }

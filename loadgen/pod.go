@@ -1,22 +1,76 @@
 package loadgen
 
-import (
-	"time"
+// A pod is what the maker keeps of one: any version is made from it, and from
+// what pods share. It has no pointers, so that many pods cost the garbage
+// collector nothing.
+type pod struct {
+	birth    uint32
+	group    uint32 // its deployment
+	revision uint32 // of the deployment
+	node     uint32 // from scheduled on
+	restarts int32
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	created, scheduled, started, readiness, reported, terminated second
+
+	up        second // when the container's state was entered
+	container containerState
+	stage     stage
+	known     bool // else the pod is as at the begin
+	ready     bool
+	bound     bool // to a node
+	leaving   bool // deletion was asked for
+}
+
+// A containerState is that of a pod's container. The pod's phase, and what the
+// kubelet has reported, follow from it.
+type containerState uint8
+
+const (
+	absent containerState = iota // no kubelet has seen the pod
+	waiting
+	up
+	ended
 )
 
-// A pod is what the maker keeps of one: the parts that differ from the pods of
-// the same template. Versions are made of it and never written to once sent;
-// so it only ever points to what no one writes to again.
-type pod struct {
-	meta     metav1.ObjectMeta
-	status   corev1.PodStatus
-	nodeName string
-	template *template
-	ip       string // from running on
-	stage    stage
+// enter changes the pod as it enters the stage, and the stages before running
+// that it has left out.
+func (p *pod) enter(s stage, node uint32, now second) {
+	if s == running {
+		for between := p.stage + 1; between < running; between++ {
+			p.enter(between, node, now)
+		}
+	}
+	p.stage = s
+	switch s {
+	case scheduled:
+		p.bound, p.node, p.scheduled = true, node, now
+	case creating:
+		p.started, p.container = now, waiting
+		p.report(false, now)
+	case running:
+		p.container, p.up = up, now
+		p.report(true, now)
+	case restarted:
+		p.stage = running
+		p.container, p.up, p.reported = up, now, now
+		p.restarts++
+	case unready:
+		p.report(false, now)
+	case finished:
+		p.container, p.up = ended, now
+		p.report(false, now)
+	case terminating:
+		p.leaving, p.terminated = true, now
+	case deleted:
+		if !p.leaving {
+			p.leaving, p.terminated = true, now
+		}
+	}
+}
+
+// report is what a kubelet does when the pod's readiness changes.
+func (p *pod) report(ready bool, now second) {
+	p.ready, p.readiness, p.reported = ready, now, now
 }
 
 // A podMaker makes versions of pods.
@@ -27,21 +81,23 @@ type podMaker struct {
 	payload
 	first     uint64 // resource version of the first pod
 	nodes     []node
-	templates []*template // of each deployment's current revision
-	originals []*template // of the initial population
-	pods      []*pod      // by key, nil until the first event
-	shared    shared
-	last      *pod // that changed
-	lastNode  uint32
+	revisions []revisions // by deployment
+	pods      []pod       // by key
+	shared    [1024]conditionsEntry
+	last      pod // that changed
 }
+
+// revisions are those of a deployment that pods may have: a roll-out is over
+// before the next one begins. The first one is that of the initial population,
+// which may be asked for at any time.
+type revisions struct{ first, previous, current *template }
 
 func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
 	m := &podMaker{
 		stamp: s, population: p, identity: id, first: first,
 		nodes:     make([]node, len(p.nodes)),
-		templates: make([]*template, p.groups),
-		originals: make([]*template, p.groups),
-		pods:      make([]*pod, len(p.entities), cap(p.entities)),
+		revisions: make([]revisions, p.groups),
+		pods:      make([]pod, len(p.entities), cap(p.entities)),
 	}
 	for i := range m.nodes {
 		m.nodes[i] = newNode(uint32(i))
@@ -50,22 +106,15 @@ func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
 }
 
 // initial implements maker: a pod that runs since the begin.
-func (m *podMaker) initial(key uint32) Object { return m.object(m.original(key)) }
+func (m *podMaker) initial(key uint32) Object {
+	p := m.atBegin(key)
+	return m.object(&p, m.first+uint64(key))
+}
 
-// original makes a pod of the initial population.
-func (m *podMaker) original(key uint32) *pod {
-	group := int(key) % m.groups
-	t := m.originals[group]
-	if t == nil {
-		t = m.newTemplate(group, 0, epoch)
-		m.originals[group] = t
-	}
-	now := *m.stamp
-	*m.stamp = begin
-	m.version = m.first + uint64(key)
-	p := m.create(t, key)
-	m.enter(p, m.initialNode(key), running)
-	*m.stamp = now
+// atBegin is a pod of the initial population.
+func (m *podMaker) atBegin(key uint32) pod {
+	p := pod{birth: key, group: key % uint32(m.groups), known: true}
+	p.enter(running, m.initialNode(key), 0)
 	return p
 }
 
@@ -73,101 +122,39 @@ func (m *podMaker) original(key uint32) *pod {
 func (m *podMaker) change(d draw) Object {
 	e := &m.entities[d.key]
 	for int(d.key) >= len(m.pods) {
-		m.pods = append(m.pods, nil)
+		m.pods = append(m.pods, pod{})
 	}
-	if d.stage == pending {
-		p := m.create(m.template(int(e.group)), e.birth)
-		m.pods[d.key] = p
-		m.last = p
-		return m.object(p)
+	p := &m.pods[d.key]
+	switch {
+	case d.stage == pending:
+		*p = pod{birth: e.birth, group: e.group, revision: m.revision[e.group], created: m.now.second, known: true}
+	case !p.known:
+		*p = m.atBegin(d.key)
+		fallthrough
+	default:
+		p.enter(d.stage, e.node, m.now.second)
 	}
-	p := m.pods[d.key]
-	if p == nil {
-		p = m.original(d.key)
-		m.pods[d.key] = p
-	}
-	m.last, m.lastNode = p, e.node
-	p.meta.ResourceVersion = m.resourceVersion()
-	m.enter(p, e.node, d.stage)
+	m.last = *p
 	if d.stage == deleted {
-		m.pods[d.key] = nil
+		*p = pod{}
 	}
-	return m.object(p)
+	return m.object(&m.last, m.version)
 }
 
-// template returns that of the deployment's current revision.
-func (m *podMaker) template(group int) *template {
-	revision := m.revision[group]
-	t := m.templates[group]
-	if t == nil || t.revision != revision {
-		t = m.newTemplate(group, revision, m.now.Time)
-		m.templates[group] = t
-	}
-	return t
-}
-
-// create makes a pod of the template.
-func (m *podMaker) create(t *template, birth uint32) *pod {
-	p := &pod{template: t, meta: t.pod.ObjectMeta, status: t.pod.Status, ip: address(11, int(birth)+1)}
-	p.meta.Name = t.pod.GenerateName + nameSuffix(birth)
-	p.meta.UID = m.uid(birth)
-	annotate(&p.meta, m.text(m.identity, birth))
-	p.meta.CreationTimestamp = *m.now
-	p.meta.ResourceVersion = m.resourceVersion()
-	if m.spec.ManagedFields {
-		p.meta.ManagedFields = []metav1.ManagedFieldsEntry{{
-			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
-			Time: m.now, FieldsType: "FieldsV1", FieldsV1: t.created,
-		}}
-	}
-	return p
-}
-
-// object makes the pod's present version.
-func (m *podMaker) object(p *pod) Object {
-	if m.spec.Kind == kindMetadata {
-		return &metav1.PartialObjectMetadata{TypeMeta: podType, ObjectMeta: p.meta}
-	}
-	o := new(corev1.Pod)
-	*o = p.template.pod
-	o.ObjectMeta, o.Status = p.meta, p.status
-	o.Spec.NodeName = p.nodeName
-	return o
-}
-
-// enter changes the pod as it enters the stage, and the stages before running
-// that it has left out. What hangs off it by pointer is replaced and not
-// written to: versions share it.
-func (m *podMaker) enter(p *pod, node uint32, s stage) {
-	if s == running {
-		for between := p.stage + 1; between < running; between++ {
-			m.enter(p, node, between)
+// template returns that of the pod's revision.
+func (m *podMaker) template(p *pod) *template {
+	r := &m.revisions[p.group]
+	switch {
+	case p.revision == 0:
+		if r.first == nil {
+			r.first = m.newTemplate(int(p.group), 0, m.moments.at(0))
 		}
+		return r.first
+	case r.current != nil && r.current.revision == p.revision:
+		return r.current
+	case r.previous != nil && r.previous.revision == p.revision:
+		return r.previous
 	}
-	p.stage = s
-	switch s {
-	case scheduled:
-		p.meta.Labels = p.template.zones[node%zones]
-	case terminating:
-		m.terminate(p)
-	case deleted:
-		if p.meta.DeletionTimestamp == nil {
-			m.terminate(p)
-		}
-	}
-	if m.spec.Kind == kindPod {
-		m.enterStatus(p, node, s)
-	}
-	if m.spec.ManagedFields && s >= creating && s <= finished && s != terminating {
-		m.manageStatus(p)
-	}
-	if s == restarted {
-		p.stage = running
-	}
-}
-
-func (m *podMaker) terminate(p *pod) {
-	p.meta.Generation = 2
-	p.meta.DeletionTimestamp = &metav1.Time{Time: m.now.Add(30 * time.Second)}
-	p.meta.DeletionGracePeriodSeconds = p.template.pod.Spec.TerminationGracePeriodSeconds
+	r.previous, r.current = r.current, m.newTemplate(int(p.group), p.revision, m.now)
+	return r.current
 }

@@ -1,127 +1,86 @@
 package loadgen
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (m *podMaker) enterStatus(p *pod, node uint32, s stage) {
-	status := &p.status
-	switch s {
-	case scheduled:
-		p.nodeName = m.nodes[node].name
-		status.Conditions = m.conditions(conditionsKey{scheduled: m.now.Unix()})
-	case creating:
-		status.HostIP = m.nodes[node].ip
-		status.StartTime = m.now
-		m.setReady(status, false)
-		m.setContainer(p, corev1.ContainerState{Waiting: containerCreating}, 0)
-	case running:
+func (m *podMaker) setStatus(v *podVersion, p *pod, t *template, names podNames) {
+	status := &v.Status
+	status.Phase, status.QOSClass = corev1.PodPending, corev1.PodQOSBurstable
+	if p.bound {
+		status.Conditions = m.conditions(p)
+	}
+	if p.container == absent {
+		return
+	}
+	started := m.moments.at(p.started)
+	status.HostIP, status.StartTime = m.nodes[p.node].ip, &started.time
+	container := &v.containers[0]
+	container.Name, container.Image, container.RestartCount, container.Started = "app", t.image, p.restarts, &no
+	switch p.container {
+	case waiting:
+		container.State.Waiting = containerCreating
+	case up:
 		status.Phase = corev1.PodRunning
-		status.PodIP = p.ip
-		status.PodIPs = []corev1.PodIP{{IP: status.PodIP}}
-		m.setReady(status, true)
-		m.setContainer(p, corev1.ContainerState{Running: m.runningSince()}, 0)
-	case restarted:
-		m.setContainer(p, corev1.ContainerState{Running: m.runningSince()}, status.ContainerStatuses[0].RestartCount+1)
-	case unready:
-		m.setReady(status, false)
-	case finished:
+		container.Ready, container.Started = true, &yes
+		container.State.Running = &m.moments.at(p.up).running
+	case ended:
 		status.Phase = corev1.PodSucceeded
-		m.setReady(status, false)
-		m.setContainer(p, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			Reason: "Completed", StartedAt: *status.StartTime, FinishedAt: *m.now,
-		}}, status.ContainerStatuses[0].RestartCount)
+		container.State.Terminated = &corev1.ContainerStateTerminated{
+			Reason: "Completed", StartedAt: started.time, FinishedAt: m.moments.at(p.up).time,
+		}
 	}
-}
-
-func (m *podMaker) setReady(status *corev1.PodStatus, ready bool) {
-	scheduled := status.Conditions[len(status.Conditions)-1].LastTransitionTime
-	status.Conditions = m.conditions(conditionsKey{scheduled.Unix(), status.StartTime.Unix(), ready})
-}
-
-// shared are parts of pods' statuses that many pods have in common within a
-// second.
-type shared struct {
-	now       *metav1.Time // when they were made
-	running   *corev1.ContainerStateRunning
-	condition [256]conditionsEntry
-}
-
-// A conditionsKey is what conditions depend on beside the present second: unix
-// times, 0 for not yet.
-type conditionsKey struct {
-	scheduled, started int64
-	ready              bool
-}
-
-type conditionsEntry struct {
-	key        conditionsKey
-	now        *metav1.Time
-	conditions []corev1.PodCondition
-}
-
-func (m *podMaker) conditions(key conditionsKey) []corev1.PodCondition {
-	slot := uint64(key.scheduled)*31 + uint64(key.started)
-	if key.ready {
-		slot += 128
+	status.ContainerStatuses = v.containers[:]
+	if p.container != waiting {
+		v.ips[0].IP = names.ip
+		status.PodIP, status.PodIPs = names.ip, v.ips[:]
 	}
-	e := &m.shared.condition[slot%uint64(len(m.shared.condition))]
-	if e.key != key || e.now != m.now {
-		*e = conditionsEntry{key, m.now, makeConditions(key, *m.now)}
-	}
-	return e.conditions
-}
-
-func makeConditions(key conditionsKey, now metav1.Time) []corev1.PodCondition {
-	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: unix(key.scheduled)}
-	if key.started == 0 {
-		return []corev1.PodCondition{scheduled}
-	}
-	ready := corev1.ConditionFalse
-	if key.ready {
-		ready = corev1.ConditionTrue
-	}
-	return []corev1.PodCondition{
-		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: unix(key.started)},
-		{Type: corev1.PodReady, Status: ready, LastTransitionTime: now},
-		{Type: corev1.ContainersReady, Status: ready, LastTransitionTime: now},
-		scheduled,
-	}
-}
-
-func unix(seconds int64) metav1.Time { return metav1.Time{Time: time.Unix(seconds, 0).UTC()} }
-
-func (m *podMaker) runningSince() *corev1.ContainerStateRunning {
-	if m.shared.now != m.now {
-		m.shared.now, m.shared.running = m.now, &corev1.ContainerStateRunning{StartedAt: *m.now}
-	}
-	return m.shared.running
 }
 
 var containerCreating = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 
-func (m *podMaker) setContainer(p *pod, state corev1.ContainerState, restarts int32) {
-	up := state.Running != nil
-	started := &no
-	if up {
-		started = &yes
-	}
-	p.status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "app", State: state, Ready: up, RestartCount: restarts, Image: p.template.image, Started: started,
-	}}
+// A conditionsKey is what a pod's conditions depend on.
+type conditionsKey struct {
+	scheduled, started, readiness second
+	seen, ready                   bool // by a kubelet
 }
 
-// manageStatus notes in managedFields that the kubelet has written the status.
-func (m *podMaker) manageStatus(p *pod) {
-	fields := statusFields
-	if p.stage < running {
-		fields = statusFieldsNoIP
+type conditionsEntry struct {
+	key        conditionsKey
+	conditions []corev1.PodCondition
+}
+
+// conditions returns those of a bound pod. Pods that came up within the same
+// seconds share them.
+func (m *podMaker) conditions(p *pod) []corev1.PodCondition {
+	key := conditionsKey{scheduled: p.scheduled}
+	if p.container != absent {
+		key = conditionsKey{p.scheduled, p.started, p.readiness, true, p.ready}
 	}
-	p.meta.ManagedFields = []metav1.ManagedFieldsEntry{p.meta.ManagedFields[0], {
-		Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1",
-		Time: m.now, FieldsType: "FieldsV1", FieldsV1: fields, Subresource: "status",
-	}}
+	slot := 31*uint64(key.scheduled) + 37*uint64(key.started) + 41*uint64(key.readiness)
+	if key.ready {
+		slot += 1 << 9
+	}
+	e := &m.shared[slot%uint64(len(m.shared))]
+	if e.conditions == nil || e.key != key {
+		*e = conditionsEntry{key, m.makeConditions(key)}
+	}
+	return e.conditions
+}
+
+func (m *podMaker) makeConditions(key conditionsKey) []corev1.PodCondition {
+	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: m.moments.at(key.scheduled).time}
+	if !key.seen {
+		return []corev1.PodCondition{scheduled}
+	}
+	started, readiness, ready := m.moments.at(key.started).time, m.moments.at(key.readiness).time, corev1.ConditionFalse
+	if key.ready {
+		ready = corev1.ConditionTrue
+	}
+	return []corev1.PodCondition{
+		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: started},
+		{Type: corev1.PodReady, Status: ready, LastTransitionTime: readiness},
+		{Type: corev1.ContainersReady, Status: ready, LastTransitionTime: readiness},
+		scheduled,
+	}
 }

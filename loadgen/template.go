@@ -1,9 +1,10 @@
 package loadgen
 
 import (
-	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,14 +27,14 @@ type template struct {
 var components = []string{"api", "worker", "web", "cache", "search", "gateway", "scheduler", "indexer"}
 
 // newTemplate makes the given revision of a deployment.
-func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *template {
+func (m *podMaker) newTemplate(group int, revision uint32, created *moment) *template {
 	random := newRandom(m.seed, m.hash(uint64(group)<<32|uint64(revision)))
 	namespace := m.namespace(group % m.spec.Namespaces)
 	app := appName(group)
-	version := fmt.Sprintf("1.%d.0", revision+1)
+	version := "1." + strconv.Itoa(int(revision)+1) + ".0"
 	hash := suffix(random.below(1<<40), 10)
 	t := &template{revision: revision, replicaSet: app + "-" + hash}
-	t.image = fmt.Sprintf("registry.example.com/%s/%s:%s", namespace, app, version)
+	t.image = "registry.example.com/" + namespace + "/" + app + ":" + version
 	labels := map[string]string{
 		"app.kubernetes.io/name":    app,
 		"app.kubernetes.io/part-of": namespace,
@@ -41,10 +42,8 @@ func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *t
 		"pod-template-hash":         hash,
 	}
 	for zone := range t.zones {
-		bound := map[string]string{"topology.kubernetes.io/region": "region-1"}
-		for k, v := range labels {
-			bound[k] = v
-		}
+		bound := maps.Clone(labels)
+		bound["topology.kubernetes.io/region"] = "region-1"
 		bound["topology.kubernetes.io/zone"] = zoneName(zone)
 		t.zones[zone] = bound
 	}
@@ -57,16 +56,16 @@ func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *t
 			Generation:   1,
 			Labels:       labels,
 			Annotations: map[string]string{
-				"deploy-bot.example.com/restartedAt": created.Format(time.RFC3339),
+				"deploy-bot.example.com/restartedAt": created.text,
 				"prometheus.io/port":                 "9090",
 				"prometheus.io/scrape":               "true",
 			},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: t.replicaSet, UID: owner,
-				Controller: new(true), BlockOwnerDeletion: new(true),
+				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
 		},
-		Spec:   podSpec(namespace, app, t.image, suffix(random.below(1<<40), 5)),
+		Spec:   podSpec(app, t.image, suffix(random.below(1<<40), 5)),
 		Status: corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBurstable},
 	}
 	if m.spec.ManagedFields {
@@ -75,7 +74,25 @@ func (m *podMaker) newTemplate(group int, revision uint32, created time.Time) *t
 	return t
 }
 
-func podSpec(namespace, app, image, token string) corev1.PodSpec {
+// podSpec is that of a deployment's pods. All share what is the same for all.
+func podSpec(app, image, token string) corev1.PodSpec {
+	token = "kube-api-access-" + token
+	spec := commonPodSpec
+	spec.Volumes = slices.Clone(spec.Volumes)
+	spec.Volumes[1].Name = token
+	spec.Containers = slices.Clone(spec.Containers)
+	c := &spec.Containers[0]
+	c.Image = image
+	c.Env = slices.Clone(c.Env)
+	c.Env[3].Value = app
+	c.VolumeMounts = slices.Clone(c.VolumeMounts)
+	c.VolumeMounts[1].Name = token
+	return spec
+}
+
+var commonPodSpec = newPodSpec()
+
+func newPodSpec() corev1.PodSpec {
 	field := func(path string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}
 	}
@@ -88,11 +105,10 @@ func podSpec(namespace, app, image, token string) corev1.PodSpec {
 	toleration := func(key string) corev1.Toleration {
 		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))}
 	}
-	token = "kube-api-access-" + token
 	return corev1.PodSpec{
 		Volumes: []corev1.Volume{
 			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-			{Name: token, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+			{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 				DefaultMode: new(int32(420)),
 				Sources: []corev1.VolumeProjection{
 					{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: new(int64(3607)), Path: "token"}},
@@ -107,8 +123,7 @@ func podSpec(namespace, app, image, token string) corev1.PodSpec {
 			}}},
 		},
 		Containers: []corev1.Container{{
-			Name:  "app",
-			Image: image,
+			Name: "app",
 			Ports: []corev1.ContainerPort{
 				{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP},
 				{Name: "metrics", ContainerPort: 9090, Protocol: corev1.ProtocolTCP},
@@ -117,7 +132,7 @@ func podSpec(namespace, app, image, token string) corev1.PodSpec {
 				{Name: "POD_NAME", ValueFrom: field("metadata.name")},
 				{Name: "POD_IP", ValueFrom: field("status.podIP")},
 				{Name: "LOG_LEVEL", Value: "info"},
-				{Name: "SERVICE_NAME", Value: app},
+				{Name: "SERVICE_NAME"},
 			},
 			Resources: corev1.ResourceRequirements{
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: quantity("256Mi")},
@@ -125,7 +140,7 @@ func podSpec(namespace, app, image, token string) corev1.PodSpec {
 			},
 			VolumeMounts: []corev1.VolumeMount{
 				{Name: "tmp", MountPath: "/var/cache/app"},
-				{Name: token, ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"},
+				{ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"},
 			},
 			LivenessProbe:            probe("/livez", 10),
 			ReadinessProbe:           probe("/readyz", 5),
