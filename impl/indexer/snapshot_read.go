@@ -46,8 +46,8 @@ func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 
 // getLocked is Get when the key's stripe changes under its eyes.
 func (s *SnapshotStore) getLocked(h uint64, key string) (item any, exists bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	d := s.data.Load()
 	if slot, ok := d.find(h, key); ok {
 		return d.rows.at(slot).obj, true
@@ -98,8 +98,8 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 // snapshot is the rows at this moment. The caller calls done when it has read
 // them.
 func (s *SnapshotStore) snapshot() view[row] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	s.clock.live.Add(1)
 	return s.data.Load().rows.snapshot(&s.clock)
 }
@@ -153,10 +153,10 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 // having copies few rows under the lock and more from a snapshot.
 func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from func([]E, view[uint32], view[row]) []E) []E {
 	var few [gatherMax]E
-	s.mu.Lock()
+	s.mu.RLock()
 	d, p := s.posting(name, value)
 	if p == nil {
-		s.mu.Unlock()
+		s.mu.RUnlock()
 		return []E{}
 	}
 	if p.many == nil {
@@ -164,13 +164,13 @@ func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from f
 		for i, slot := range p.few {
 			few[i] = of(d.rows.look(slot))
 		}
-		s.mu.Unlock()
+		s.mu.RUnlock()
 		return append(make([]E, 0, n), few[:n]...)
 	}
 	s.clock.live.Add(1)
 	defer s.done()
 	slots, rows := p.many.snapshot(&s.clock), d.rows.snapshot(&s.clock)
-	s.mu.Unlock()
+	s.mu.RUnlock()
 	out := make([]E, 0, slots.n)
 	return from(out, slots, rows)
 }
@@ -204,7 +204,7 @@ func keysAt(out []string, slots view[uint32], rows view[row]) []string {
 // havingAny takes the slots of all the values at one moment and reads an object
 // that has several of them once.
 func (s *SnapshotStore) havingAny(name string, vals []string) []any {
-	s.mu.Lock()
+	s.mu.RLock()
 	s.clock.live.Add(1)
 	defer s.done()
 	rows := s.data.Load().rows.snapshot(&s.clock)
@@ -219,7 +219,7 @@ func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 			views = append(views, p.many.snapshot(&s.clock))
 		}
 	}
-	s.mu.Unlock()
+	s.mu.RUnlock()
 	for _, w := range views {
 		for i := 0; i < w.n; i += leafLen {
 			slots = append(slots, w.part(i)...)
@@ -244,7 +244,7 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 		var few [gatherMax]uint32
 		var n int
 		var many view[uint32]
-		s.mu.Lock()
+		s.mu.RLock()
 		s.clock.live.Add(1)
 		defer s.done()
 		d, p := s.posting(name, value)
@@ -254,7 +254,7 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 				many = p.many.snapshot(&s.clock)
 			}
 		}
-		s.mu.Unlock()
+		s.mu.RUnlock()
 		for _, slot := range few[:n] {
 			if !yield(rows.look(slot).obj) {
 				return
@@ -292,12 +292,12 @@ func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
 	if _, err := s.indexFunc(name); err != nil {
 		return []string{}
 	}
-	s.mu.Lock()
+	s.mu.RLock()
 	s.clock.live.Add(1)
 	defer s.done()
 	x := s.data.Load().indices[s.schema.Load().columns[name]]
 	n, postings := len(x.ids), x.postings.snapshot(&s.clock)
-	s.mu.Unlock()
+	s.mu.RUnlock()
 	vals := make([]string, 0, n)
 	for i := 0; i < postings.n; i += leafLen {
 		for _, p := range postings.part(i) {
@@ -320,7 +320,7 @@ func (s *SnapshotStore) LastStoreSyncResourceVersion() string {
 	if !tellsResourceVersion() {
 		return ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	return s.rv
 }
