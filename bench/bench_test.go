@@ -47,6 +47,7 @@ func benchmark(b *testing.B, component string) {
 		for _, variant := range c.Variants {
 			b.Run(c.Name+"/impl="+variant, func(b *testing.B) { c.Run(b, variant) })
 		}
+		b.Run(c.Name+"/impl="+NullSink, c.Load)
 	}
 }
 
@@ -80,7 +81,7 @@ func TestQuickCasesRun(t *testing.T) {
 		if !c.Quick {
 			continue
 		}
-		for _, variant := range c.Variants {
+		for _, variant := range append(slices.Clone(c.Variants), NullSink) {
 			t.Run(c.Component+"/"+c.Name+"/impl="+variant, func(t *testing.T) {
 				result := runOnce(c, variant)
 				require.Positive(t, result.N, "the case failed its own check")
@@ -111,5 +112,11 @@ func runOnce(c Case, variant string) testing.BenchmarkResult {
 	benchtime := flag.Lookup("test.benchtime").Value
 	defer benchtime.Set(benchtime.String())
 	benchtime.Set("1x")
-	return testing.Benchmark(func(b *testing.B) { c.Run(b, variant) })
+	return testing.Benchmark(func(b *testing.B) {
+		if variant == NullSink {
+			c.Load(b)
+		} else {
+			c.Run(b, variant)
+		}
+	})
 }

@@ -21,6 +21,7 @@ type Case struct {
 	About     []impl.Variant[any] // what the catalogue says of each of Variants, without its constructor
 	Baseline  string              // the variant that ratios are taken against: "client-go"
 	Run       func(b *testing.B, variant string)
+	Load      func(b *testing.B) // the same with a component that does nothing: what the load alone costs; may be nil
 }
 
 // Benchmark is the case's benchmark name for one variant, as go test prints

@@ -21,7 +21,16 @@ type question[New any] struct {
 	unit    string // Case.Unit
 	quick   bool
 	needs   []string // clauses: a variant that relaxes one is left out
+	null    New      // a component that does nothing and satisfies run
 	run     func(b *testing.B, v impl.Variant[New])
+}
+
+// withNull sets the component that does nothing for all of the questions.
+func withNull[New any](null New, questions ...question[New]) []question[New] {
+	for i := range questions {
+		questions[i].null = null
+	}
+	return questions
 }
 
 func (c component[New]) cases(questions ...question[New]) []Case {
@@ -45,6 +54,7 @@ func (c component[New]) cases(questions ...question[New]) []Case {
 				}
 				q.run(b, v)
 			},
+			Load: func(b *testing.B) { q.run(b, impl.Variant[New]{Name: NullSink, New: q.null}) },
 		}
 	}
 	return cases

@@ -183,7 +183,7 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 			late = append(late, time.Since(due))
 		}
 		w.stop(writes)
-		live = append(live, float64(liveAtLastGC()-x.base)/float64(c.n))
+		live = append(live, float64(max(liveAtLastGC()-x.base, 0))/float64(c.n))
 	}
 	x.end(b)
 	w.report(b, true)

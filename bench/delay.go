@@ -35,7 +35,10 @@ func delayCases() []Case {
 				run:     func(b *testing.B, v delayVariant) { popDue(b, v, n) },
 			})
 	}
-	return c.cases(questions...)
+	null := func(workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string] {
+		return &nullQueue[string]{turn: turn[string]{keys: []string{settled}}, adds: 1}
+	}
+	return c.cases(withNull(null, questions...)...)
 }
 
 // A steppedClock stands still until it is stepped. Its tickers tick once a step,
@@ -77,15 +80,17 @@ func newDelayed(v delayVariant) delayed {
 	return delayed{v.New(workqueue.TypedDelayingQueueConfig[string]{Clock: clock}), clock}
 }
 
+// settled is the item that settle waits for.
+const settled = "the last one"
+
 // settle returns when everything that was scheduled before has arrived: items
 // may travel to a loop of the queue's own, in order, and one that is due by
 // the time it arrives comes out at once.
 func (q delayed) settle(b *testing.B) {
-	const last = "the last one"
-	q.AddAfter(last, time.Nanosecond)
+	q.AddAfter(settled, time.Nanosecond)
 	q.clock.Step(time.Millisecond)
 	item, _ := q.Get()
-	if item != last {
+	if item != settled {
 		b.Fatalf("%q came out, expected nothing to be due", item)
 	}
 	q.Done(item)
@@ -113,7 +118,7 @@ func schedule(b *testing.B, v delayVariant, n int) {
 	}
 	before := liveHeap()
 	q := fill()
-	live := liveHeap() - before
+	live := liveSince(before)
 	q.ShutDown()
 	measured(b, n, false, func() { fill().ShutDown() })
 	b.ReportMetric(float64(live)/float64(n), "live-B/item")

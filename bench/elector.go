@@ -19,7 +19,7 @@ func electorCases() []Case {
 	type variant = impl.Variant[impl.NewElector]
 	c := component[impl.NewElector]{"elector", "client-go", impl.Electors()}
 	return c.cases(question[impl.NewElector]{
-		name: "op=term", unit: cpuTime, quick: true,
+		name: "op=term", unit: cpuTime, quick: true, null: newNullElector,
 		summary: "a candidate takes the lease on a lock in memory, leads, ends and gives it back",
 		run:     func(b *testing.B, v variant) { terms(b, v.New) },
 	})

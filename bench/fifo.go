@@ -20,18 +20,18 @@ func fifoCases() []Case {
 
 	replaced := impl.FIFOConfig{EmitReplaced: true}
 	separate, atomic := impl.FIFOConfig{}, impl.FIFOConfig{Atomic: true}
-	all := plain.cases(
+	all := plain.cases(withNull(newNullFIFO(true),
 		bursts("keys=distinct", impl.FIFOConfig{}, true, 10, true), bursts("keys=repeated", impl.FIFOConfig{}, false, 1, false),
-		replace("", impl.FIFOConfig{}, 100_000))
-	all = append(all, delta.cases(
+		replace("", impl.FIFOConfig{}, 100_000))...)
+	all = append(all, delta.cases(withNull(newNullFIFO(false),
 		bursts("keys=distinct", replaced, true, 10, true), bursts("keys=repeated", replaced, false, 10, false),
-		replace("", replaced, 100_000), resync("", replaced, 100_000))...)
-	return append(all, inOrder.cases(
+		replace("", replaced, 100_000), resync("", replaced, 100_000))...)...)
+	return append(all, inOrder.cases(withNull(newNullFIFO(false),
 		bursts("keys=distinct/atomic=false", separate, true, 10, false), bursts("keys=repeated/atomic=false", separate, false, 10, false),
 		bursts("keys=distinct/atomic=true", atomic, true, 10, true), bursts("keys=repeated/atomic=true", atomic, false, 10, false),
 		backlogged("atomic=true", atomic, 10_000),
 		replace("/atomic=false", separate, 100_000), replace("/atomic=true", atomic, 100_000),
-		resync("/atomic=false", separate, 100_000))...)
+		resync("/atomic=false", separate, 100_000))...)...)
 }
 
 // A consumer pops as an informer's loop does, in batches where the FIFO has
@@ -174,7 +174,7 @@ func replace(suffix string, config impl.FIFOConfig, n int) fifoQuestion {
 			if err := q.Replace(objects, "1"); err != nil {
 				b.Fatal(err)
 			}
-			live := liveHeap() - before
+			live := liveSince(before)
 			c.pop(q, n)
 			measured(b, n, false, func() {
 				if err := q.Replace(objects, "1"); err != nil {

@@ -45,8 +45,9 @@ func indexersOf(n int) cache.Indexers {
 }
 
 func indexerCases(seed uint64) []Case {
-	var questions []indexerQuestion
+	var all []indexerQuestion
 	for _, n := range []int{10_000, 100_000} {
+		var questions []indexerQuestion
 		for _, indices := range indexCounts {
 			shape := fmt.Sprintf("/indices=%d/n=%s", indices, human(n))
 			questions = append(questions,
@@ -92,11 +93,11 @@ func indexerCases(seed uint64) []Case {
 					})
 			}
 		}
-		questions = append(questions, contentionQuestions(n)...)
+		all = append(all, withNull(newNullIndexer(n), append(questions, contentionQuestions(n)...)...)...)
 	}
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		shape := "/access=cold/object=metadata/indices=1/n=" + human(n)
-		questions = append(questions,
+		all = append(all, withNull(newNullIndexer(n),
 			indexerQuestion{
 				name: "op=update" + shape, unit: cpuTime,
 				summary: "growth: the next version of an object's metadata is stored",
@@ -110,10 +111,10 @@ func indexerCases(seed uint64) []Case {
 				run: func(b *testing.B, v indexerVariant) {
 					getAll(b, v, 1, metadata(n, 1), shuffled(n, seed))
 				},
-			})
+			})...)
 	}
 	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
-	return c.cases(questions...)
+	return c.cases(all...)
 }
 
 // filled is an indexer that holds list, and the live bytes an object that it
@@ -124,7 +125,7 @@ func filled[O any](v indexerVariant, indices int, list []O) (cache.Indexer, floa
 	for _, p := range list {
 		_ = s.Add(p) // the key function knows pods
 	}
-	return s, float64(liveHeap()-before) / float64(len(list))
+	return s, float64(liveSince(before)) / float64(len(list))
 }
 
 func checkLen(b *testing.B, s cache.Indexer, n int) {

@@ -26,8 +26,9 @@ type (
 // pods in one namespace, at most ten events on their way, readers that list the
 // namespace.
 func informerCases(seed uint64) []Case {
-	var questions []informerQuestion
+	var all []informerQuestion
 	for _, n := range []int{10_000, 40_000} {
+		var questions []informerQuestion
 		questions = append(questions, informerQuestion{
 			name: "op=event/readers=0/n=" + human(n), unit: cpuTime, quick: n == 10_000,
 			summary: "a pod changes, nobody reads the cache",
@@ -50,16 +51,17 @@ func informerCases(seed uint64) []Case {
 				},
 			})
 		}
+		all = append(all, withNull(newNullInformer(n), questions...)...)
 	}
 	for _, handlers := range []int{1, 10, 100} {
-		questions = append(questions, informerQuestion{
+		all = append(all, informerQuestion{
 			name: fmt.Sprintf("op=fan-out/handlers=%d/n=10k", handlers), unit: cpuTime,
-			summary: "bursts of a thousand events reach every handler",
-			run:     func(b *testing.B, v informerVariant) { fanOut(b, v, 10_000, handlers, seed) },
+			summary: "bursts of a thousand events reach every handler", null: newNullInformer(10_000),
+			run: func(b *testing.B, v informerVariant) { fanOut(b, v, 10_000, handlers, seed) },
 		})
 	}
 	c := component[impl.NewInformer]{"informer", "client-go", impl.Informers()}
-	return c.cases(questions...)
+	return c.cases(all...)
 }
 
 // A server is the ListerWatcher of one informer. It sends its pods and the

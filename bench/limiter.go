@@ -12,15 +12,15 @@ func limiterCases() []Case {
 	c := component[impl.NewRateLimiter[string]]{"rate-limiter", "client-go", impl.RateLimiters[string]()}
 	return c.cases(
 		asked{
-			name: "op=when-forget/keys=one", summary: "one key fails and is forgotten, over and over", unit: cpuTime,
+			name: "op=when-forget/keys=one", summary: "one key fails and is forgotten, over and over", unit: cpuTime, null: newNullLimiter(1),
 			run: func(b *testing.B, v variant) { whenForget(b, v, 1) },
 		},
 		asked{
-			name: "op=when-forget/keys=10k", summary: "each of 10,000 keys fails once and is forgotten", unit: cpuTime, quick: true,
+			name: "op=when-forget/keys=10k", summary: "each of 10,000 keys fails once and is forgotten", unit: cpuTime, quick: true, null: newNullLimiter(10_000),
 			run: func(b *testing.B, v variant) { whenForget(b, v, 10_000) },
 		},
 		asked{
-			name: "op=when/keys=10k", summary: "10,000 keys fail in turn and nothing is forgotten", unit: cpuTime,
+			name: "op=when/keys=10k", summary: "10,000 keys fail in turn and nothing is forgotten", unit: cpuTime, null: newNullLimiter(10_000),
 			run: func(b *testing.B, v variant) { when(b, v, 10_000) },
 		},
 	)
@@ -55,7 +55,7 @@ func when(b *testing.B, v impl.Variant[impl.NewRateLimiter[string]], n int) {
 	for _, key := range keys {
 		l.When(key)
 	}
-	live := liveHeap() - before
+	live := liveSince(before)
 	rounds := 1
 	const batch = 100
 	next := 0

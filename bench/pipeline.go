@@ -180,25 +180,82 @@ func stream(b *testing.B, p pipeline, s source) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	newFIFO, err1 := impl.Find(impl.InOrderFIFOs(), p.fifo)
-	newIndexer, err2 := impl.Find(impl.Indexers(), p.indexer)
-	newQueue, err3 := impl.Find(impl.Queues[string](), p.queue)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	want := accountFor(events)
+	var parts func() pipelineRun
+	if p == (pipeline{}) {
+		parts = nullParts(events, &want)
+	} else if parts, err = p.parts(); err != nil {
 		b.Fatal(err)
 	}
-	want := accountFor(events)
 	measured(b, len(events), true, func() {
-		r := pipelineRun{
-			fifo:    newFIFO.New(impl.FIFOConfig{Atomic: true}),
-			indexer: newIndexer.New(cache.MetaNamespaceKeyFunc, indexersOf(0)),
-			queue:   newQueue.New(workqueue.TypedQueueConfig[string]{}),
-			seen:    make([]string, len(want.final)),
-			want:    want,
-		}
+		r := parts()
+		r.seen, r.want = make([]string, len(want.final)), want
 		if err := r.run(events, 4); err != nil {
 			b.Fatal(err)
 		}
 	})
+	if p == (pipeline{}) { // the events are made beforehand: what that takes is not measured
+		reportGenerator(b, s)
+	}
+}
+
+// parts makes the variants' constructors into one.
+func (p pipeline) parts() (func() pipelineRun, error) {
+	newFIFO, err1 := impl.Find(impl.InOrderFIFOs(), p.fifo)
+	newIndexer, err2 := impl.Find(impl.Indexers(), p.indexer)
+	newQueue, err3 := impl.Find(impl.Queues[string](), p.queue)
+	return func() pipelineRun {
+		return pipelineRun{
+			fifo:    newFIFO.New(impl.FIFOConfig{Atomic: true}),
+			indexer: newIndexer.New(cache.MetaNamespaceKeyFunc, indexersOf(0)),
+			queue:   newQueue.New(workqueue.TypedQueueConfig[string]{}),
+		}
+	}, errors.Join(err1, err2, err3)
+}
+
+// nullParts pop the events without having stored them, and hand each key to a
+// worker once, who finds the same object for all of them. It changes want
+// accordingly.
+func nullParts(events []loadgen.Event, want *account) func() pipelineRun {
+	deltas := make([]any, len(events))
+	for i, e := range events {
+		d := cache.Delta{Type: cache.Updated, Object: e.Object}
+		if e.Type == watch.Deleted {
+			d.Type = cache.Deleted
+		}
+		deltas[i] = cache.Deltas{d}
+	}
+	keys := make([]string, len(want.final))
+	for key, i := range want.index {
+		keys[i] = key
+	}
+	for i := range want.final {
+		want.final[i] = events[0].Object.GetResourceVersion()
+	}
+	want.live = 1
+	return func() pipelineRun {
+		return pipelineRun{
+			fifo:    &nullFIFO{turn: turn[any]{keys: deltas}, once: true},
+			indexer: nullIndexer{objects: []any{events[0].Object}},
+			queue:   newNullFlow(keys),
+		}
+	}
+}
+
+// reportGenerator tells what it takes to make an event of the source.
+func reportGenerator(b *testing.B, s source) {
+	stream, err := s.open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if c, ok := stream.(io.Closer); ok {
+		defer c.Close()
+	}
+	perEvent, _, err := loadgen.Cost(stream, maxEvents)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(perEvent.Nanoseconds()), "generator-ns/event")
 }
 
 // An account says what must have been seen at the end of a stream.

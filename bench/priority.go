@@ -18,6 +18,9 @@ func priorityCases() []Case {
 		return asked{
 			name:    fmt.Sprintf("op=concurrent/producers=%d/workers=%d/window=4096", producers, workers),
 			summary: "producers and workers at three priorities", unit: cpuTime, quick: quick,
+			null: func(string, ...priorityqueue.Opt[string]) priorityqueue.PriorityQueue[string] {
+				return newNullFlow(stringKeys(flowKeys))
+			},
 			run: func(b *testing.B, v variant) {
 				keys := stringKeys(flowKeys)
 				measured(b, flowItems, true, func() {
@@ -35,13 +38,13 @@ func priorityCases() []Case {
 		concurrent(1, 1, false), concurrent(4, 16, false),
 		asked{
 			name: "op=backlog/n=10k", summary: "all items are added at three priorities, then all are got and done, highest first",
-			unit: cpuTime, quick: true,
+			unit: cpuTime, quick: true, null: nullBacklog(10_000),
 			run: func(b *testing.B, v variant) {
 				priorityBacklog(b, stringKeys(10_000), func() priorityqueue.PriorityQueue[string] { return v.New("", silent) })
 			},
 		},
 		asked{
-			name: "op=backlog/n=100k", summary: "the same ten times as deep", unit: cpuTime,
+			name: "op=backlog/n=100k", summary: "the same ten times as deep", unit: cpuTime, null: nullBacklog(100_000),
 			run: func(b *testing.B, v variant) {
 				priorityBacklog(b, stringKeys(100_000), func() priorityqueue.PriorityQueue[string] { return v.New("", silent) })
 			},
@@ -59,6 +62,12 @@ func addPrioritized(q priorityqueue.PriorityQueue[string], keys []string, i int)
 	q.AddWithOpts(priorityqueue.AddOpts{Priority: priorities[i%3]}, keys[i:i+1]...)
 }
 
+func nullBacklog(n int) impl.NewPriorityQueue[string] {
+	return func(string, ...priorityqueue.Opt[string]) priorityqueue.PriorityQueue[string] {
+		return &nullQueue[string]{turn: turn[string]{keys: stringKeys(n)}, adds: 1}
+	}
+}
+
 func priorityBacklog(b *testing.B, keys []string, newQueue func() priorityqueue.PriorityQueue[string]) {
 	fill := func(q priorityqueue.PriorityQueue[string]) {
 		for i := range keys {
@@ -71,7 +80,7 @@ func priorityBacklog(b *testing.B, keys []string, newQueue func() priorityqueue.
 	before := liveHeap()
 	q := newQueue()
 	fill(q)
-	live := liveHeap() - before
+	live := liveSince(before)
 	q.ShutDown()
 	measured(b, len(keys), false, func() {
 		q := newQueue()

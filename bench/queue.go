@@ -20,17 +20,17 @@ func queueCases() []Case {
 		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: the clock is most of it", 10_000, stringKeys, true, withMetrics),
 		question[impl.NewQueue[string]]{
-			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime,
+			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime, null: newNullQueue(stringKeys, 10_000, 2),
 			summary: "every key is added twice before it is got: half of the adds find it queued",
 			run:     func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) { duplicates(b, v.New(plain[string]())) },
 		},
 		question[impl.NewQueue[string]]{
-			name: "op=cycle/keys=hot", unit: cpuTime,
+			name: "op=cycle/keys=hot", unit: cpuTime, null: newNullQueue(stringKeys, 1, 5),
 			summary: "one key that changes while it is processed: added ten times, got twice",
 			run:     func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) { hotKey(b, v.New(plain[string]())) },
 		},
 		question[impl.NewQueue[string]]{
-			name: "op=ping-pong", unit: cpuTime,
+			name: "op=ping-pong", unit: cpuTime, null: newNullQueue(stringKeys, 1, 1),
 			summary: "one item in flight between two goroutines: every Get waits, every Add wakes",
 			run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
 				pingPong(b, v.New(plain[string]()), v.New(plain[string]()))
@@ -58,7 +58,7 @@ func withMetrics[T comparable]() workqueue.TypedQueueConfig[T] {
 
 func cycle[T comparable](name, summary string, n int, keysOf func(int) []T, quick bool, config func() workqueue.TypedQueueConfig[T]) question[impl.NewQueue[T]] {
 	return question[impl.NewQueue[T]]{
-		name: name, summary: summary, unit: cpuTime, quick: quick,
+		name: name, summary: summary, unit: cpuTime, quick: quick, null: newNullQueue(keysOf, n, 1),
 		run: func(b *testing.B, v impl.Variant[impl.NewQueue[T]]) {
 			cycleOver(b, v.New(config()), keysOf(n))
 		},
@@ -173,6 +173,9 @@ func concurrent(producers, workers, window int, quick bool) question[impl.NewQue
 		name:    fmt.Sprintf("op=concurrent/producers=%d/workers=%d/window=%d", producers, workers, window),
 		summary: fmt.Sprintf("%d producers and %d workers, at most %d items between them", producers, workers, window),
 		unit:    cpuTime, quick: quick,
+		null: func(workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
+			return newNullFlow(stringKeys(flowKeys))
+		},
 		run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
 			keys := stringKeys(flowKeys)
 			measured(b, flowItems, true, func() {
@@ -187,7 +190,7 @@ func concurrent(producers, workers, window int, quick bool) question[impl.NewQue
 
 func backlog(name string, n int, quick bool) question[impl.NewQueue[string]] {
 	return question[impl.NewQueue[string]]{
-		name: name, unit: cpuTime, quick: quick,
+		name: name, unit: cpuTime, quick: quick, null: newNullQueue(stringKeys, n, 1),
 		summary: "all items are added, then all are got and done, as after a relist",
 		run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
 			fillAndDrain(b, stringKeys(n), func() workqueue.TypedInterface[string] { return v.New(plain[string]()) })
@@ -206,7 +209,7 @@ func fillAndDrain(b *testing.B, keys []string, newQueue func() workqueue.TypedIn
 	if q.Len() != len(keys) {
 		b.Fatalf("%d items queued, expected %d", q.Len(), len(keys))
 	}
-	live := liveHeap() - before
+	live := liveSince(before)
 	q.ShutDown()
 	measured(b, len(keys), false, func() {
 		q := newQueue()

@@ -15,19 +15,24 @@ func retryCases() []Case {
 	type variant = impl.Variant[impl.NewRateLimitingQueue[string]]
 	type asked = question[impl.NewRateLimitingQueue[string]]
 	c := component[impl.NewRateLimitingQueue[string]]{"rate-limiting-queue", "client-go", impl.RateLimitingQueues[string]()}
+	null := func(n int) impl.NewRateLimitingQueue[string] {
+		return func(workqueue.TypedRateLimiter[string], workqueue.TypedRateLimitingQueueConfig[string]) workqueue.TypedRateLimitingInterface[string] {
+			return &nullQueue[string]{turn: turn[string]{keys: stringKeys(n)}, adds: 1}
+		}
+	}
 	return c.cases(
 		asked{
-			name: "op=retry/n=500", unit: cpuTime, quick: true, needs: []string{"injected-clock"},
+			name: "op=retry/n=500", unit: cpuTime, quick: true, needs: []string{"injected-clock"}, null: null(500),
 			summary: "500 items are added, fail once, come due and succeed: Add, Get, AddRateLimited, Done, Get, Forget, Done",
 			run:     func(b *testing.B, v variant) { retryCycle(b, v, 500) },
 		},
 		asked{
-			name: "op=retry/n=50k", unit: cpuTime, needs: []string{"injected-clock"},
+			name: "op=retry/n=50k", unit: cpuTime, needs: []string{"injected-clock"}, null: null(50_000),
 			summary: "the same with 50,000 items failing together",
 			run:     func(b *testing.B, v variant) { retryCycle(b, v, 50_000) },
 		},
 		asked{
-			name: "op=success/n=10k", unit: cpuTime,
+			name: "op=success/n=10k", unit: cpuTime, null: null(10_000),
 			summary: "items succeed at once: Add, Get, Forget, Done",
 			run: func(b *testing.B, v variant) {
 				q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{})

@@ -119,6 +119,9 @@ func readCounters() counters {
 	}
 }
 
+// liveSince is by how many bytes the heap has grown.
+func liveSince(before int64) int64 { return max(liveHeap()-before, 0) }
+
 // liveHeap is the number of bytes that are reachable now.
 func liveHeap() int64 {
 	runtime.GC()
