@@ -1,30 +1,46 @@
 package priority
 
-import "github.com/informerbench/informerbench/impl/internal/dueheap"
+import (
+	"math/bits"
+
+	"github.com/informerbench/informerbench/impl/internal/dueheap"
+)
 
 // levels are the ready items of a priority queue, by priority. A program uses
-// few priorities, so finding one is a scan of a short slice; with many it is a
+// few priorities: finding one is a scan of a short slice, and finding the
+// highest that has items is finding the first bit of a word. With many it is a
 // map look-up, and O(log n) in a heap of levels.
 //
 // Most entries take their turn when they become ready and are appended to a
 // list. A few come back to an earlier turn: these go into a heap beside it.
 //
 // Invariant: a ready entry is in the list of its level, in early, or parked, as
-// its place says. Turns rise along a list. A level whose list or early is not
-// empty is in the heap of levels; a level that counts entries is not re-used.
+// its place says. Turns rise along a list, and each entry but the first knows
+// the one before it. A level whose list or early is not empty is active; a level
+// that counts entries is not re-used.
 type levels[T comparable] struct {
-	keys   *priorityTable[T]
-	all    []level
-	unused []uint32       // levels that can be given another priority
-	find   map[int]uint32 // by priority, once there are more than fewLevels
+	keys *priorityTable[T]
+	all  []level
+
+	// While there are no more than fewLevels, a level keeps its priority for good,
+	// and the active ones are those whose bit in active is set.
+	order  [fewLevels]uint8 // levels, highest priority first
+	active uint             // bits by place in order
+
+	// Once there are more, find is not nil and heap holds the active ones.
+	find   map[int]uint32 // by priority
 	heap   []uint32       // levels, highest priority first
+	unused []uint32       // levels that can be given another priority
 }
+
+const fewLevels = 8
 
 type level struct {
 	priority   int
-	head, tail uint32       // the list
+	head, tail uint32       // the list; tail is valid while there is a head
 	early      dueheap.Heap // by turn; may hold outdated nodes
-	count      int          // entries of this level, wherever they are
+	count      int          // entries of this level, ready or waiting
+	rank       uint8        // place in order
 	inHeap     bool
 }
 
@@ -37,10 +53,6 @@ const (
 	parked // it came first, but was still in processing
 )
 
-// fewLevels is the number of levels that are searched one by one and kept for
-// good.
-const fewLevels = 8
-
 // of returns the level of a priority.
 func (l *levels[T]) of(priority int) uint32 {
 	if l.find == nil {
@@ -49,36 +61,87 @@ func (l *levels[T]) of(priority int) uint32 {
 				return uint32(i)
 			}
 		}
-	} else if i, ok := l.find[priority]; ok {
-		return i
+		return l.add(priority)
 	}
-	var i uint32
-	if n := len(l.unused); n > 0 {
-		i = l.unused[n-1]
-		l.unused = l.unused[:n-1]
-	} else {
-		i = uint32(len(l.all))
-		l.all = append(l.all, level{})
-	}
-	l.all[i] = level{priority: priority, head: end, tail: end, early: l.all[i].early}
-	if l.find != nil {
-		l.find[priority] = i
-	} else if len(l.all) > fewLevels {
-		l.find = make(map[int]uint32, 2*fewLevels)
-		for i := range l.all {
-			l.find[l.all[i].priority] = uint32(i)
-		}
+	i, ok := l.find[priority]
+	if !ok {
+		i = l.add(priority)
 	}
 	return i
 }
 
+// add makes the level of a priority.
+func (l *levels[T]) add(priority int) uint32 {
+	i := uint32(len(l.all))
+	if n := len(l.unused); n > 0 {
+		i = l.unused[n-1]
+		l.unused = l.unused[:n-1]
+		l.all[i] = level{priority: priority, head: end, early: l.all[i].early}
+	} else {
+		l.all = append(l.all, level{priority: priority, head: end})
+	}
+	switch {
+	case l.find != nil:
+		l.find[priority] = i
+	case len(l.all) <= fewLevels:
+		l.arrange()
+	default:
+		l.change()
+	}
+	return i
+}
+
+// arrange gives the last level its place in order.
+func (l *levels[T]) arrange() {
+	last := len(l.all) - 1
+	r := last
+	for ; r > 0 && l.all[l.order[r-1]].priority < l.all[last].priority; r-- {
+		l.order[r] = l.order[r-1]
+		l.all[l.order[r]].rank = uint8(r)
+	}
+	l.order[r] = uint8(last)
+	l.all[last].rank = uint8(r)
+	higher := l.active & (1<<r - 1)
+	l.active = higher | (l.active&^higher)<<1
+}
+
+// change goes from few levels to many.
+func (l *levels[T]) change() {
+	l.find = make(map[int]uint32, 2*fewLevels)
+	for i := range l.all {
+		l.find[l.all[i].priority] = uint32(i)
+	}
+	for ; l.active != 0; l.active &= l.active - 1 {
+		l.activate(uint32(l.order[bits.TrailingZeros(l.active)]))
+	}
+}
+
+// join gives an entry that is about to be ready or waiting its level.
+func (l *levels[T]) join(e *priorityEntry, priority int) {
+	e.level = l.of(priority)
+	l.all[e.level].count++
+}
+
+// leave takes back the level of an entry.
+func (l *levels[T]) leave(e *priorityEntry) {
+	l.all[e.level].count--
+	if l.find != nil {
+		l.recycle(e.level)
+	}
+}
+
+// priority is the priority of an entry that has a level.
+func (l *levels[T]) priority(e *priorityEntry) int { return l.all[e.level].priority }
+
 // insert adds an entry whose turn is the last one so far.
 func (l *levels[T]) insert(e *priorityEntry, slot uint32) {
-	v := l.join(e)
-	e.place, e.prev, e.next = listed, v.tail, end
-	if v.tail == end {
+	v := &l.all[e.level]
+	e.place, e.next = listed, end
+	if v.head == end {
 		v.head = slot
+		l.activate(e.level)
 	} else {
+		e.prev = v.tail
 		l.keys.At(v.tail).next = slot
 	}
 	v.tail = slot
@@ -86,55 +149,47 @@ func (l *levels[T]) insert(e *priorityEntry, slot uint32) {
 
 // insertEarly adds an entry that has an earlier turn, in O(log n).
 func (l *levels[T]) insertEarly(e *priorityEntry, slot uint32) {
-	v := l.join(e)
+	v := &l.all[e.level]
 	e.place = early
 	v.early.Push(int64(e.turn), slot)
 	if v.early.Len() > 2*v.count+slack {
 		v.early.Filter(l.current)
 	}
+	l.activate(e.level)
 }
 
-// join counts an entry into the level of its priority.
-func (l *levels[T]) join(e *priorityEntry) *level {
-	e.level = l.of(e.priority)
-	v := &l.all[e.level]
-	v.count++
-	if !v.inHeap {
+// activate notes that a level has ready entries.
+func (l *levels[T]) activate(i uint32) {
+	v := &l.all[i]
+	if l.find == nil {
+		l.active |= 1 << v.rank
+	} else if !v.inHeap {
 		v.inHeap = true
-		l.heap = append(l.heap, e.level)
+		l.heap = append(l.heap, i)
 		l.up(len(l.heap) - 1)
 	}
-	return v
 }
 
 // remove takes an entry out. A node in early becomes outdated.
-func (l *levels[T]) remove(e *priorityEntry) {
+func (l *levels[T]) remove(e *priorityEntry, slot uint32) {
 	if e.place == listed {
-		l.unlink(e)
+		l.unlink(e, slot)
 	}
 	e.place = parked // current refuses it
-	l.all[e.level].count--
-	l.recycle(e.level)
 }
 
-func (l *levels[T]) unlink(e *priorityEntry) {
+func (l *levels[T]) unlink(e *priorityEntry, slot uint32) {
 	v := &l.all[e.level]
-	if e.prev == end {
+	if v.head == slot {
 		v.head = e.next
-	} else {
-		l.keys.At(e.prev).next = e.next
+		return
 	}
-	if e.next == end {
+	l.keys.At(e.prev).next = e.next
+	if v.tail == slot {
 		v.tail = e.prev
 	} else {
 		l.keys.At(e.next).prev = e.prev
 	}
-}
-
-// unpark puts an entry back in its turn.
-func (l *levels[T]) unpark(e *priorityEntry, slot uint32) {
-	l.all[e.level].count--
-	l.insertEarly(e, slot)
 }
 
 // current tells a node of early from an outdated one: turns are unique.
@@ -149,6 +204,12 @@ func (l *levels[T]) current(n dueheap.Node) bool {
 // first returns the entry to hand out: the first one not in processing of the
 // highest priority. There must be one.
 func (l *levels[T]) first() uint32 {
+	for l.find == nil {
+		if slot := l.front(uint32(l.order[bits.TrailingZeros(l.active)%fewLevels])); slot != end {
+			return slot
+		}
+		l.active &= l.active - 1
+	}
 	for {
 		i := l.heap[0]
 		if slot := l.front(i); slot != end {
@@ -167,11 +228,17 @@ func (l *levels[T]) first() uint32 {
 // O(number of priorities). There must be one.
 func (l *levels[T]) oldest() uint32 {
 	oldest := uint32(end)
-	for _, i := range l.heap {
+	compare := func(i uint32) {
 		slot := l.front(i)
 		if slot != end && (oldest == end || l.keys.At(slot).turn < l.keys.At(oldest).turn) {
 			oldest = slot
 		}
+	}
+	for active := l.active; active != 0; active &= active - 1 {
+		compare(uint32(l.order[bits.TrailingZeros(active)]))
+	}
+	for _, i := range l.heap {
+		compare(i)
 	}
 	return oldest
 }
@@ -179,6 +246,14 @@ func (l *levels[T]) oldest() uint32 {
 // front returns the first entry of a level that is not in processing, or end.
 func (l *levels[T]) front(i uint32) uint32 {
 	v := &l.all[i]
+	if v.head != end && v.early.Len() == 0 && !l.keys.At(v.head).processing {
+		return v.head
+	}
+	return l.settle(v)
+}
+
+// settle is front when the head of the list is not the one.
+func (l *levels[T]) settle(v *level) uint32 {
 	for {
 		for v.early.Len() > 0 && !l.current(v.early.Min()) {
 			v.early.Pop()
@@ -194,16 +269,13 @@ func (l *levels[T]) front(i uint32) uint32 {
 		if !e.processing {
 			return slot
 		}
-		if e.place == listed {
-			l.unlink(e)
-		}
-		e.place = parked
+		l.remove(e, slot)
 	}
 }
 
 // recycle makes a level without entries available to another priority.
 func (l *levels[T]) recycle(i uint32) {
-	if l.find == nil || l.all[i].inHeap || l.all[i].count > 0 {
+	if l.all[i].inHeap || l.all[i].count > 0 {
 		return
 	}
 	delete(l.find, l.all[i].priority)

@@ -26,6 +26,47 @@ func (q *priorityQueue[T]) measure(config Config[T]) {
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 
+// guarded calls metrics, which are the user's code and may panic: then it ends
+// the operation, which has changed nothing yet. So an operation without metrics
+// needs no deferred unlock.
+func (q *priorityQueue[T]) guarded(call func() time.Duration) time.Duration {
+	panicked := true
+	defer func() {
+		if panicked {
+			q.leave()
+		}
+	}()
+	moment := call()
+	panicked = false
+	return moment
+}
+
+// countAdd counts an item that becomes ready.
+func (q *priorityQueue[T]) countAdd(priority int) time.Duration {
+	return q.guarded(func() time.Duration {
+		q.depth.priority = priority
+		return q.Meter.Add()
+	})
+}
+
+// countGet counts an item that is handed out.
+func (q *priorityQueue[T]) countGet(slot uint32, priority int) {
+	m := q.momentsOf(slot)
+	m.started = q.guarded(func() time.Duration {
+		q.depth.priority = priority
+		item := q.keys.Key(slot)
+		return q.Meter.Get(m.added, item == item)
+	})
+}
+
+// countDone counts an item that is done.
+func (q *priorityQueue[T]) countDone(slot uint32) {
+	q.guarded(func() time.Duration {
+		q.Meter.Done(q.momentsOf(slot).started)
+		return 0
+	})
+}
+
 // moments are when a key was added, valid while it is ready, and when it was
 // handed out, valid while it is in processing. They lie apart, so that a queue
 // without metrics has smaller entries.

@@ -39,10 +39,10 @@ type Config[T comparable] struct {
 // when it waits. One goroutine, for delays, ends at shutdown.
 //
 // Invariant: a key has an entry ⇔ it is ready, waiting or in processing; ready
-// counts the ready entries, and eligible those of them not in processing.
+// counts the ready entries, and eligible those of them not in processing. last
+// is in processing, or end.
 type priorityQueue[T comparable] struct {
 	gate.Gate
-	clock    clock.WithTicker
 	limiter  workqueue.TypedRateLimiter[T]
 	retries  workqueue.CounterMetric
 	depth    *levelDepth
@@ -54,6 +54,7 @@ type priorityQueue[T comparable] struct {
 	armed    int64 // when the alarm will ask for what is due
 	ready    int
 	eligible int
+	last     uint32 // the entry handed out last, often the next to be done
 	turns    uint64
 	every    int
 	gets     int
@@ -67,15 +68,18 @@ const end = keytable.MaxSlot + 1
 type priorityTable[T comparable] = keytable.Table[T, priorityEntry]
 
 type priorityEntry struct {
-	state      readiness
-	processing bool
-	place      place // valid while ready, as level, prev and next
-	level      uint32
-	prev, next uint32
-	priority   int
 	turn       uint64 // place among the items of one priority
-	readyAt    int64  // valid while waiting
+	prev, next uint32 // links while listed; while waiting, the ready time
+	level      uint32 // valid while ready or waiting
+	state      readiness
+	place      place // valid while ready
+	processing bool
 }
+
+// readyAt is when a waiting entry becomes ready.
+func (e *priorityEntry) readyAt() int64 { return int64(e.prev)<<32 | int64(e.next) }
+
+func (e *priorityEntry) setReadyAt(at int64) { e.prev, e.next = uint32(at>>32), uint32(at) }
 
 type readiness uint8
 
@@ -116,12 +120,12 @@ func newPriorityQueue[T comparable](config Config[T]) *priorityQueue[T] {
 		config.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second)
 	}
 	q := &priorityQueue[T]{
-		clock:   config.Clock,
 		limiter: config.RateLimiter,
 		alarm:   alarm.New(config.Clock),
 		keys:    keytable.New[T, priorityEntry](),
 		armed:   alarm.Never,
 		every:   config.OldestEvery,
+		last:    end,
 	}
 	q.levels.keys = q.keys
 	q.measure(config)
@@ -162,28 +166,28 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 }
 
 func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
-	hash := q.keys.Hash(item)
+	hash := q.keys.Hash(item) // may panic, as in a map, but not under the lock
 	var readyAt int64
 	if after > 0 {
 		readyAt = alarm.In(q.alarm.Now(), after)
 	}
 	q.Lock()
-	defer q.leave()
 	if q.Closed {
+		q.Unlock()
 		return
 	}
 	if q.retries != nil && after > 0 {
-		q.retries.Inc()
+		q.guarded(func() time.Duration { q.retries.Inc(); return 0 })
 	}
 	slot, found := q.keys.Find(hash, item)
 	if found && q.keys.At(slot).state != idle {
 		q.update(slot, priority, readyAt)
+		q.leave()
 		return
 	}
 	var added time.Duration
 	if q.Meter != nil && after <= 0 {
-		q.depth.priority = priority
-		added = q.Meter.Add()
+		added = q.countAdd(priority)
 	}
 	if !found {
 		slot = q.keys.Insert(hash, item)
@@ -192,34 +196,36 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	if q.Meter != nil {
 		q.momentsOf(slot).added = added
 	}
-	e.priority, e.turn = priority, q.turn()
+	q.levels.join(e, priority)
+	e.turn = q.turn()
 	if after > 0 {
 		q.wait(e, slot, readyAt)
 	} else {
 		q.queue(e, slot)
 	}
+	q.leave()
 }
 
 // update adds an item again that is ready or waiting. Zero readyAt is now.
 func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 	e := q.keys.At(slot)
-	raised := priority > e.priority
+	old := q.levels.priority(e)
+	raised := priority > old
 	switch {
 	case e.state == ready && raised:
 		if q.Meter != nil {
-			q.depth.move(e.priority, priority)
+			q.guarded(func() time.Duration { q.depth.move(old, priority); return 0 })
 		}
-		q.unqueue(e)
-		e.priority, e.turn = priority, q.turn()
+		q.unqueue(e, slot)
+		q.raise(e, priority)
 		q.queue(e, slot)
 	case e.state == waiting && readyAt == 0:
 		if q.Meter != nil {
-			q.depth.priority = max(priority, e.priority)
-			q.momentsOf(slot).added = q.Meter.Add()
+			q.momentsOf(slot).added = q.countAdd(max(priority, old))
 		}
 		q.waiting--
 		if raised {
-			e.priority, e.turn = priority, q.turn()
+			q.raise(e, priority)
 			q.queue(e, slot)
 		} else { // as upstream, it keeps the turn of the delayed Add
 			q.count(e)
@@ -227,13 +233,20 @@ func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 		}
 	case e.state == waiting:
 		if raised {
-			e.priority, e.turn = priority, q.turn()
+			q.raise(e, priority)
 		}
-		if readyAt < e.readyAt {
+		if readyAt < e.readyAt() {
 			q.waiting--
 			q.wait(e, slot, readyAt)
 		}
 	}
+}
+
+// raise gives an entry that is in no list another priority, and a turn.
+func (q *priorityQueue[T]) raise(e *priorityEntry, priority int) {
+	q.levels.leave(e)
+	q.levels.join(e, priority)
+	e.turn = q.turn()
 }
 
 func (q *priorityQueue[T]) turn() uint64 {
@@ -257,9 +270,9 @@ func (q *priorityQueue[T]) count(e *priorityEntry) {
 }
 
 // unqueue takes a ready entry out of the ready ones.
-func (q *priorityQueue[T]) unqueue(e *priorityEntry) {
+func (q *priorityQueue[T]) unqueue(e *priorityEntry, slot uint32) {
 	e.state = idle
-	q.levels.remove(e)
+	q.levels.remove(e, slot)
 	q.ready--
 	if !e.processing {
 		q.eligible--
@@ -277,25 +290,26 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 // queued.
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.Lock()
-	defer q.leave()
 	for q.eligible == 0 || q.Closed {
 		if q.Closed {
+			q.leave()
 			return item, 0, true
 		}
 		q.Sleep()
 	}
 	slot := q.next()
-	item = q.keys.Key(slot)
 	e := q.keys.At(slot)
+	item, priority = q.keys.Key(slot), q.levels.priority(e)
 	if q.Meter != nil {
-		q.depth.priority = e.priority
-		m := q.momentsOf(slot)
-		m.started = q.Meter.Get(m.added, item == item)
+		q.countGet(slot, priority)
 	}
-	q.unqueue(e)
+	q.unqueue(e, slot)
+	q.levels.leave(e)
 	e.processing = true
+	q.last = slot
 	q.Handed()
-	return item, e.priority, false
+	q.leave()
+	return item, priority, false
 }
 
 // next chooses the entry to hand out.
@@ -313,16 +327,19 @@ func (q *priorityQueue[T]) next() uint32 {
 func (q *priorityQueue[T]) Done(item T) {
 	hash := q.keys.Hash(item)
 	q.Lock()
-	defer q.leave()
-	slot, found := q.keys.Find(hash, item)
-	if !found || !q.keys.At(slot).processing {
+	slot, found := q.held(hash, item)
+	if !found {
+		q.Unlock()
 		return
 	}
-	e := q.keys.At(slot)
 	if q.Meter != nil {
-		q.Meter.Done(q.momentsOf(slot).started)
+		q.countDone(slot)
 	}
 	q.Finished()
+	if slot == q.last {
+		q.last = end
+	}
+	e := q.keys.At(slot)
 	e.processing = false
 	switch e.state {
 	case idle:
@@ -330,9 +347,19 @@ func (q *priorityQueue[T]) Done(item T) {
 	case ready:
 		q.eligible++
 		if e.place == parked {
-			q.levels.unpark(e, slot)
+			q.levels.insertEarly(e, slot)
 		}
 	}
+	q.leave()
+}
+
+// held finds the entry of an item in processing.
+func (q *priorityQueue[T]) held(hash uint64, item T) (slot uint32, found bool) {
+	if q.last != end && q.keys.Key(q.last) == item {
+		return q.last, true
+	}
+	slot, found = q.keys.Find(hash, item)
+	return slot, found && q.keys.At(slot).processing
 }
 
 // Forget tells the rate limiter that item succeeded.

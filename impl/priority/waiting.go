@@ -14,7 +14,8 @@ const slack = 64
 // wait makes an entry ready at a later time. A node that the heap holds for it
 // already becomes outdated.
 func (q *priorityQueue[T]) wait(e *priorityEntry, slot uint32, at int64) {
-	e.state, e.readyAt = waiting, at
+	e.state = waiting
+	e.setReadyAt(at)
 	q.waiting++
 	q.times.Push(at, slot)
 	if q.times.Len() > 2*q.waiting+slack {
@@ -32,7 +33,7 @@ func (q *priorityQueue[T]) current(n dueheap.Node) bool {
 		return false
 	}
 	e := q.keys.At(n.Slot)
-	return e.state == waiting && e.readyAt == n.At
+	return e.state == waiting && e.readyAt() == n.At
 }
 
 // fire makes ready what is due and returns when to look again.
@@ -70,7 +71,7 @@ func (q *priorityQueue[T]) promote() {
 	for _, slot := range q.due {
 		e := q.keys.At(slot)
 		if q.Meter != nil {
-			q.depth.priority = e.priority
+			q.depth.priority = q.levels.priority(e)
 			q.momentsOf(slot).added = q.Meter.Add()
 		}
 		e.turn = q.turn()
