@@ -17,7 +17,7 @@ import (
 type Measurement struct {
 	Round  int
 	Case   string             // component + "/" + name
-	Arm    string             // as in raw.txt
+	Arm    string             // as in raw.txt; bench.NullSink's samples are the load's
 	Values map[string]float64 // by tidied unit
 }
 
@@ -46,6 +46,7 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 		for _, a := range c.Arms {
 			places[c.Benchmark(a.Name)] = place{c.Key(), a.Name}
 		}
+		places[c.Benchmark(bench.NullSink)] = place{c.Key(), bench.NullSink}
 	}
 	var samples []Measurement
 	var warnings []Warning

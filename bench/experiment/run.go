@@ -58,6 +58,9 @@ type PlannedCase struct {
 	Unit      string `json:"unit"` // that the verdict is taken on
 	Baseline  string `json:"baseline"`
 	Arms      []Arm  `json:"arms"`
+	// LoadRounds is in how many rounds, the first, bench.NullSink is sampled too,
+	// which is no arm: it tells what the load costs. 0 where the case can't.
+	LoadRounds int `json:"loadRounds,omitempty"`
 }
 
 // An Arm is one variant in a comparison, or the baseline a second time.

@@ -22,6 +22,7 @@ const raw = `# round 0 of queue/op=x
 BenchmarkQueue/op=x/impl=client-go-2	10	100 ns/op	16 B/op
 BenchmarkQueue/op=x/impl=ring-2	10	50 ns/op	0 B/op
 BenchmarkQueue/op=x/impl=client-go-again-2	10	101 ns/op	16 B/op
+BenchmarkQueue/op=x/impl=null-sink-2	10	9 ns/op	0 B/op
 `
 
 // everyField has no zero value, so that no field is left out of its JSON.
@@ -30,7 +31,7 @@ func everyField() experiment.Run {
 		Schema: experiment.SchemaVersion, Started: time.Now(), Finished: time.Now(), Stopped: "budget", Command: []string{"run"},
 		Plan: experiment.Plan{Profile: "quick", Workload: "steady", Trace: "pods.json", Seed: 1 << 63, Budget: time.Minute, Profiling: time.Second,
 			Precision: 0.05, Confidence: 0.95, MinRounds: 6, MaxRounds: 9, SampleTime: time.Second, Timeout: time.Minute, Shard: "2/5",
-			Cases: []experiment.PlannedCase{{Component: "queue", Name: "op=x", Summary: "a case", Unit: "sec/op", Baseline: "client-go", Arms: []experiment.Arm{
+			Cases: []experiment.PlannedCase{{Component: "queue", Name: "op=x", Summary: "a case", Unit: "sec/op", Baseline: "client-go", LoadRounds: 5, Arms: []experiment.Arm{
 				{Name: "client-go", Variant: "client-go", Summary: "upstream's", Peer: true},
 				{Name: "ring", Variant: "ring", Summary: "ours", Relaxes: []string{"order"}},
 				{Name: "client-go-again", Variant: "client-go", Summary: "upstream's", Peer: true, Control: true},
@@ -75,11 +76,15 @@ func TestWrittenFilesFollowTheirSchema(t *testing.T) {
 	assert.Empty(t, check(t, "stats", stats), "describe new fields in stats.schema.json")
 	var rows struct {
 		Components []struct {
-			Cases []struct{ Rows []map[string]any }
+			Cases []struct {
+				Load map[string]any
+				Rows []map[string]any
+			}
 		}
 	}
 	require.NoError(t, json.Unmarshal(stats, &rows))
 	assert.Len(t, rows.Components[0].Cases[0].Rows, 3)
+	assert.NotEmpty(t, rows.Components[0].Cases[0].Load)
 
 	empty, err := json.Marshal(experiment.Run{Schema: experiment.SchemaVersion, Plan: experiment.Plan{Confidence: 0.95}})
 	require.NoError(t, err)

@@ -179,7 +179,7 @@ func (t trial) cases(all []bench.Case) ([]bench.Case, error) {
 			continue
 		}
 		seen[c.Component] = true
-		c.About = nil
+		c.About, c.Load = nil, nil
 		if t.every > 0 {
 			c.Baseline, c.Variants = plantedName(0), []string{plantedName(0), plantedName(t.every)}
 		} else {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchfmt"
@@ -134,6 +135,9 @@ func (s *side) readRaw(f *os.File, path string) error {
 // add keeps the A/A controls apart: they compare within one run.
 func (s *side) add(name string, values []benchfmt.Value) {
 	procs := rawtext.Procs(name)
+	if strings.HasSuffix(strings.TrimSuffix(name, procs), "/impl="+bench.NullSink) {
+		return // what the load costs is no result
+	}
 	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), experiment.ControlSuffix); ok {
 		baseline += procs
 		s.baselines[caseOf(baseline)] = baseline

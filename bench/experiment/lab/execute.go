@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
@@ -84,6 +85,7 @@ type execution struct {
 	cases   []*progress
 	samples []experiment.Measurement
 	failed  int
+	loads   time.Duration // that samples of loads took
 }
 
 // budgetLeft is what sampling may still take.
@@ -116,7 +118,11 @@ func (x *execution) round(ctx context.Context, c *progress) error {
 	if _, err := fmt.Fprintf(x.raw, "%s%d of %s\n", rawtext.RoundMark, c.rounds, c.plan.Key()); err != nil {
 		return err
 	}
-	for _, arm := range shuffled(x.run.Plan.Seed, c.rounds, c.plan) {
+	order := shuffled(x.run.Plan.Seed, c.rounds, c.plan)
+	if c.samplesLoad(x.run.Plan.Budget, x.loads) {
+		order = withLoad(x.run.Plan.Seed, c.rounds, order)
+	}
+	for _, arm := range order {
 		if _, dropped := c.dropped[arm.Name]; dropped {
 			continue
 		}
@@ -145,6 +151,9 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 		line, values, failure = findResult(output, c.plan.Benchmark(arm.Name), c.plan.Unit)
 	}
 	s := experiment.Sample{Round: c.rounds, Case: c.plan.Key(), Arm: arm.Name, Took: time.Since(begin)}
+	if arm.Name == bench.NullSink {
+		x.loads += s.Took
+	}
 	forgiven := false
 	if failure != nil {
 		s.Failure = failure.Error()

@@ -47,6 +47,14 @@ type defaults struct {
 // manyRounds bounds the memory of a run whose limit is the budget.
 const manyRounds = 5000
 
+// loadRounds is how often the load alone is sampled: its cost is shown and
+// warned of, never claimed, so that a median of few is enough.
+const loadRounds = 5
+
+// loadShare is the part of the budget that samples of loads may take. The first
+// of each case is taken anyway.
+const loadShare = 1. / 25
+
 // profiles maps a profile to its defaults. Many short samples beat few long
 // ones: a slow phase of the machine covers a whole round and cancels in its
 // ratios.
@@ -137,6 +145,9 @@ func planCase(c bench.Case, o Options) experiment.PlannedCase {
 		if v != c.Baseline && (len(o.Variants) == 0 || slices.Contains(o.Variants, v)) {
 			pc.Arms = append(pc.Arms, arm(v))
 		}
+	}
+	if c.Load != nil {
+		pc.LoadRounds = loadRounds
 	}
 	control := arm(c.Baseline)
 	control.Name, control.Control = c.Baseline+experiment.ControlSuffix, true

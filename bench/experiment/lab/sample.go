@@ -35,7 +35,13 @@ func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration, coun
 	every := func(_, _ string) (bool, error) { return true, nil }
 	testing.Main(every, nil, []testing.InternalBenchmark{{
 		Name: c.Benchmark(arm),
-		F:    func(b *testing.B) { c.Run(b, variant) },
+		F: func(b *testing.B) {
+			if variant == bench.NullSink {
+				c.Load(b)
+			} else {
+				c.Run(b, variant)
+			}
+		},
 	}}, nil)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
@@ -26,12 +27,17 @@ type progress struct {
 // over reports that nothing more can be learned: without the baseline or its
 // control there is no comparison, and without other arms none is left.
 func (p *progress) over() bool {
+	others := 0
 	for _, a := range p.plan.Arms {
-		if _, dropped := p.dropped[a.Name]; dropped && (a.Control || a.Name == p.plan.Baseline) {
+		if _, dropped := p.dropped[a.Name]; !dropped {
+			continue
+		}
+		if a.Control || a.Name == p.plan.Baseline {
 			return true
 		}
+		others++
 	}
-	return len(p.dropped) > 0 && len(p.dropped) == len(p.plan.Arms)-2
+	return others > 0 && others == len(p.plan.Arms)-2
 }
 
 // perRound estimates the next round from the ones before.
@@ -121,6 +127,18 @@ func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*
 		sum -= needs(c)
 	}
 	return late
+}
+
+// samplesLoad reports that the coming round samples the load too: the first does,
+// later ones while all loads together keep to their part of the budget.
+func (p *progress) samplesLoad(budget, took time.Duration) bool {
+	return p.rounds < p.plan.LoadRounds && (p.rounds == 0 || took < time.Duration(loadShare*float64(budget)))
+}
+
+// withLoad puts the load at a place in the order that the seed picks.
+func withLoad(seed uint64, round int, order []experiment.Arm) []experiment.Arm {
+	r := rand.New(rand.NewPCG(seed, uint64(round)))
+	return slices.Insert(order, r.IntN(len(order)+1), experiment.Arm{Name: bench.NullSink, Variant: bench.NullSink})
 }
 
 // shuffled is the order in which a round samples the arms of a case, fixed by

@@ -50,6 +50,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 				}
 			}
 			stats.Warnings = append(stats.Warnings, belowFloor(component.Component, c)...)
+			stats.Warnings = append(stats.Warnings, heavyLoad(component.Component, c)...)
 		}
 		component.Ranking = rank(component.Cases)
 		component.Decision = decide(*component)
@@ -87,6 +88,7 @@ func analyseCase(plan experiment.Plan, c experiment.PlannedCase, arms map[string
 		}
 		cs.Rows = append(cs.Rows, row)
 	}
+	addLoad(plan, &cs, arms)
 	if !controlled {
 		for _, x := range claims {
 			x.Verdict = NoResult

@@ -41,7 +41,8 @@ type CaseStats struct {
 	Summary    string  `json:"summary"`
 	Unit       string  `json:"unit"`
 	Baseline   string  `json:"baseline"`
-	NoiseFloor float64 `json:"noiseFloor"` // observed A/A difference: how far the ratio of control to baseline is from 1
+	NoiseFloor float64 `json:"noiseFloor"`     // observed A/A difference: how far the ratio of control to baseline is from 1
+	Load       *Load   `json:"load,omitempty"` // nil where it was not sampled
 	Rows       []Row   `json:"rows"`
 }
 
@@ -51,6 +52,7 @@ type Row struct {
 	Samples    int                `json:"samples"`
 	Metrics    map[string]Summary `json:"metrics"`              // by tidied unit: "sec/op", "B/op", "allocs/op", "live-B/item", …
 	Comparison *Comparison        `json:"comparison,omitempty"` // with the baseline, in the case's unit; nil on the baseline
+	LoadShare  float64            `json:"loadShare,omitempty"`  // part of its cost that is the load's, in the case's unit
 }
 
 // A Summary is benchmath's: the median with its confidence interval, which is
