@@ -343,7 +343,7 @@ func (q *priorityQueue[T]) Done(item T) {
 	e.processing = false
 	switch e.state {
 	case idle:
-		q.keys.Remove(hash, slot)
+		q.keys.Remove(slot)
 	case ready:
 		q.eligible++
 		if e.place == parked {
@@ -354,7 +354,7 @@ func (q *priorityQueue[T]) Done(item T) {
 }
 
 // held finds the entry of an item in processing.
-func (q *priorityQueue[T]) held(hash uint64, item T) (slot uint32, found bool) {
+func (q *priorityQueue[T]) held(hash uint32, item T) (slot uint32, found bool) {
 	if q.last != end && q.keys.Key(q.last) == item {
 		return q.last, true
 	}

@@ -69,14 +69,14 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 }
 
 func (q *compactQueue[T]) Done(item T) {
-	hash := q.table.Hash(item)
+	hash := q.doneHash(item)
 	q.Lock()
-	slot, found := q.table.Find(hash, item)
-	if !found || *q.word(slot)&processing == 0 {
+	slot, found := q.handed(hash, item)
+	if !found {
 		q.Unlock() // spurious-done
 		return
 	}
 	q.Finished()
-	q.finish(hash, slot)
+	q.finish(slot)
 	q.Leave(q.length)
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -19,6 +20,14 @@ type core[T comparable, E plain | timed] struct {
 	table      *keytable.Table[T, E]
 	head, tail uint32
 	length     int
+
+	// last is the entry that was handed out last while it is in processing, else
+	// end: often the next Done is of that one, and needs no search.
+	last uint32
+	// prompt tells that the last item was done before another was handed out.
+	// While that is so, and lazy tells that hashing can't panic, Done does not hash.
+	prompt atomic.Bool
+	lazy   bool
 }
 
 // A plain entry is a word: dirty and processing in the top bits, the slot of
@@ -38,7 +47,8 @@ const (
 )
 
 func newCore[T comparable, E plain | timed]() core[T, E] {
-	return core[T, E]{table: keytable.New[T, E](), head: end, tail: end}
+	table := keytable.New[T, E]()
+	return core[T, E]{table: table, head: end, tail: end, last: end, lazy: table.Lazy()}
 }
 
 // word is the state and link of an entry. Both kinds of entry begin with it; Go
@@ -49,7 +59,7 @@ func (c *core[T, E]) word(slot uint32) *uint32 {
 
 // mark makes an item dirty that is not, and returns its entry. An item in
 // processing will be queued by finish.
-func (c *core[T, E]) mark(hash uint64, item T, slot uint32, found bool) uint32 {
+func (c *core[T, E]) mark(hash uint32, item T, slot uint32, found bool) uint32 {
 	if found {
 		*c.word(slot) |= dirty
 		return slot
@@ -74,16 +84,40 @@ func (c *core[T, E]) push(slot uint32) {
 
 // pop hands out the entry at the head. There must be one.
 func (c *core[T, E]) pop() {
+	if prompt := c.last == end && c.lazy; prompt != c.prompt.Load() {
+		c.prompt.Store(prompt)
+	}
 	word := c.word(c.head)
-	c.head = *word & end
+	c.last, c.head = c.head, *word&end
 	*word = processing
 	c.length--
 }
 
+// doneHash is the hash of an item for handed, or zero if it is not likely to be
+// needed.
+func (c *core[T, E]) doneHash(item T) uint32 {
+	if c.prompt.Load() {
+		return 0
+	}
+	return c.table.Hash(item)
+}
+
+// handed finds the entry of an item in processing.
+func (c *core[T, E]) handed(hash uint32, item T) (slot uint32, found bool) {
+	if c.last != end && c.table.Key(c.last) == item {
+		return c.last, true
+	}
+	slot, found = c.table.Find(hash, item)
+	return slot, found && *c.word(slot)&processing != 0
+}
+
 // finish ends the processing of an entry, and queues it again if it is dirty.
-func (c *core[T, E]) finish(hash uint64, slot uint32) {
+func (c *core[T, E]) finish(slot uint32) {
+	if slot == c.last {
+		c.last = end
+	}
 	if *c.word(slot)&dirty == 0 {
-		c.table.Remove(hash, slot)
+		c.table.Remove(slot)
 	} else {
 		c.push(slot)
 	}

@@ -93,7 +93,7 @@ func (q *shardedQueue[T]) Add(item T) {
 }
 
 // add reports whether the item was queued.
-func (q *shardedQueue[T]) add(s *shard[T], hash uint64, item T) bool {
+func (q *shardedQueue[T]) add(s *shard[T], hash uint32, item T) bool {
 	s.Lock()
 	defer s.Unlock()
 	slot, found := s.table.Find(hash, item)
@@ -218,7 +218,7 @@ func (q *shardedQueue[T]) sleep() bool {
 
 func (q *shardedQueue[T]) Done(item T) {
 	s := q.shardOf(item)
-	hash := s.table.Hash(item)
+	hash := s.doneHash(item)
 	if q.done(s, hash, item) {
 		q.wake()
 	}
@@ -230,11 +230,11 @@ func (q *shardedQueue[T]) Done(item T) {
 }
 
 // done reports whether the item was queued again.
-func (q *shardedQueue[T]) done(s *shard[T], hash uint64, item T) bool {
+func (q *shardedQueue[T]) done(s *shard[T], hash uint32, item T) bool {
 	s.Lock()
 	defer s.Unlock()
-	slot, found := s.table.Find(hash, item)
-	if !found || *s.word(slot)&processing == 0 {
+	slot, found := s.handed(hash, item)
+	if !found {
 		return false // spurious-done
 	}
 	if q.meter != nil {
@@ -244,7 +244,7 @@ func (q *shardedQueue[T]) done(s *shard[T], hash uint64, item T) bool {
 		})
 	}
 	again := *s.word(slot)&dirty != 0
-	s.finish(hash, slot)
+	s.finish(slot)
 	if again {
 		s.size.Add(1)
 		q.queued.Add(1)

@@ -66,16 +66,16 @@ func (q *timedQueue[T]) Get() (item T, shutdown bool) {
 }
 
 func (q *timedQueue[T]) Done(item T) {
-	hash := q.table.Hash(item)
+	hash := q.doneHash(item)
 	q.Lock()
 	defer q.leave()
-	slot, found := q.table.Find(hash, item)
-	if !found || *q.word(slot)&processing == 0 {
+	slot, found := q.handed(hash, item)
+	if !found {
 		return // spurious-done
 	}
 	q.Meter.Done(q.table.At(slot).started)
 	q.Finished()
-	q.finish(hash, slot)
+	q.finish(slot)
 }
 
 func (q *timedQueue[T]) update() {

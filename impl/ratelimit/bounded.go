@@ -103,7 +103,7 @@ func (b *bounded[T]) Forget(item T) {
 	defer b.mu.Unlock()
 	if slot, ok := b.keys.Find(hash, item); ok {
 		b.unlink(slot)
-		b.keys.Remove(hash, slot)
+		b.keys.Remove(slot)
 	}
 }
 
@@ -117,7 +117,7 @@ func (b *bounded[T]) expire(now int64) {
 
 func (b *bounded[T]) remove(slot uint32) {
 	b.unlink(slot)
-	b.keys.Remove(b.keys.Hash(b.keys.Key(slot)), slot)
+	b.keys.Remove(slot)
 }
 
 // link makes slot the newest.

@@ -47,14 +47,14 @@ func (f *compactFailures[T]) Forget(item T) {
 	hash := f.keys.Hash(item)
 	f.mu.Lock()
 	if slot, ok := f.keys.Find(hash, item); ok {
-		f.keys.Remove(hash, slot)
+		f.keys.Remove(slot)
 	}
 	f.mu.Unlock()
 }
 
 // count adds a failure and returns how many there were before. The caller
 // holds mu.
-func (f *compactFailures[T]) count(hash uint64, item T) (before uint32) {
+func (f *compactFailures[T]) count(hash uint32, item T) (before uint32) {
 	slot, ok := f.keys.Find(hash, item)
 	if !ok {
 		slot = f.keys.Insert(hash, item)

@@ -119,7 +119,7 @@ func (q *fused[T]) Add(item T) {
 	}
 }
 
-func (q *fused[T]) add(hash uint64, item T) (wake bool) {
+func (q *fused[T]) add(hash uint32, item T) (wake bool) {
 	q.Lock()
 	defer q.Unlock()
 	if q.ShuttingDown() {
@@ -218,7 +218,7 @@ func (q *fused[T]) Done(item T) {
 	}
 }
 
-func (q *fused[T]) done(hash uint64, item T) (wake bool) {
+func (q *fused[T]) done(hash uint32, item T) (wake bool) {
 	q.Lock()
 	defer q.Unlock()
 	slot, found := q.keys.Find(hash, item)
@@ -238,16 +238,16 @@ func (q *fused[T]) done(hash uint64, item T) (wake bool) {
 		return q.Wake()
 	}
 	e.word = 0
-	q.release(hash, slot, e)
+	q.release(slot, e)
 	return false
 }
 
 // release removes an entry that nothing needs any more.
-func (q *fused[T]) release(hash uint64, slot uint32, e *entry) {
+func (q *fused[T]) release(slot uint32, e *entry) {
 	if *e != (entry{}) {
 		return
 	}
-	q.keys.Remove(hash, slot)
+	q.keys.Remove(slot)
 	if q.keys.Len() == 0 && len(q.times) > 4096 {
 		q.times = nil // a burst is over
 	}

@@ -34,7 +34,7 @@ func (q *fused[T]) AddAfter(item T, d time.Duration) {
 	}
 }
 
-func (q *fused[T]) addAfter(hash uint64, item T, at int64) (early bool) {
+func (q *fused[T]) addAfter(hash uint32, item T, at int64) (early bool) {
 	q.Lock() // nothing panics until Unlock
 	if !q.ShuttingDown() {
 		early = q.schedule(q.slotOf(hash, item), at)
@@ -44,7 +44,7 @@ func (q *fused[T]) addAfter(hash uint64, item T, at int64) (early bool) {
 }
 
 // slotOf finds or makes the entry of an item.
-func (q *fused[T]) slotOf(hash uint64, item T) uint32 {
+func (q *fused[T]) slotOf(hash uint32, item T) uint32 {
 	if slot, found := q.keys.Find(hash, item); found {
 		return slot
 	}
@@ -149,7 +149,7 @@ func (q *fused[T]) drop() {
 		if q.current(n) {
 			e := q.keys.At(n.Slot)
 			e.at = 0
-			q.release(q.keys.Hash(q.keys.Key(n.Slot)), n.Slot, e)
+			q.release(n.Slot, e)
 		}
 		return false
 	})
@@ -177,7 +177,7 @@ func (q *fused[T]) AddRateLimited(item T) {
 	}
 }
 
-func (q *fused[T]) addRateLimited(hash uint64, item T, now, bucketNow int64) (early, wake bool) {
+func (q *fused[T]) addRateLimited(hash uint32, item T, now, bucketNow int64) (early, wake bool) {
 	q.Lock()
 	defer q.Unlock()
 	slot := q.slotOf(hash, item)
@@ -228,7 +228,7 @@ func (q *fused[T]) Forget(item T) {
 	if slot, found := q.keys.Find(hash, item); found {
 		e := q.keys.At(slot)
 		e.failures = 0
-		q.release(hash, slot, e)
+		q.release(slot, e)
 	}
 	q.Unlock()
 }

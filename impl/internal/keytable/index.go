@@ -27,8 +27,8 @@ const (
 // So removal needs neither tombstones nor the hashes of the neighbours.
 type group [groupLen + 1]uint32
 
-// An index is a hash table of slot numbers. The high half of a hash chooses the
-// home group, the low half is the tag.
+// An index is a hash table of slot numbers. The high bits of a hash choose the
+// home group, the low ones are the tag.
 type index struct {
 	groups   []group
 	slotMask uint32
@@ -39,15 +39,20 @@ type index struct {
 	found int
 }
 
-// home is the first group to probe: the high half of hash scaled to the number
-// of groups, which need not be a power of two.
-func (x *index) home(hash uint64) uint32 {
-	return uint32((hash >> 32) * uint64(len(x.groups)) >> 32)
+// home is the first group to probe: the hash scaled to the number of groups,
+// which need not be a power of two.
+func (x *index) home(hash uint32) uint32 {
+	return uint32(uint64(hash) * uint64(len(x.groups)) >> 32)
+}
+
+// reference is the tag of a hash with a number below it.
+func (x *index) reference(hash, number uint32) uint32 {
+	return hash*(x.slotMask+1) | number
 }
 
 // refer adds a reference to slot. There is always room: maxMean < groupLen.
-func (x *index) refer(hash uint64, slot uint32) {
-	ref := uint32(hash)&^x.slotMask | (slot + 1)
+func (x *index) refer(hash uint32, slot uint32) {
+	ref := x.reference(hash, slot+1)
 	x.used++
 	for g := x.home(hash); ; {
 		group := &x.groups[g]
@@ -64,8 +69,8 @@ func (x *index) refer(hash uint64, slot uint32) {
 }
 
 // forget removes the reference to slot.
-func (x *index) forget(hash uint64, slot uint32) {
-	ref := uint32(hash)&^x.slotMask | (slot + 1)
+func (x *index) forget(hash uint32, slot uint32) {
+	ref := x.reference(hash, slot+1)
 	x.used--
 	for g := x.home(hash); ; {
 		group := &x.groups[g]

@@ -5,7 +5,7 @@
 //  1. Hash the key; this needs no lock, the seed never changes.
 //  2. Find its slot, or Insert it; a new value is the zero V.
 //  3. At(slot) is the value and Key(slot) the key, until
-//  4. Remove(hash, slot) clears the slot and gives it back.
+//  4. Remove(slot) clears the slot and gives it back.
 //
 // Nothing is allocated while the number of keys stays within its usual range;
 // growth is amortised, and after a burst the memory is given back. The seed is
@@ -46,7 +46,7 @@ type Table[K comparable, V any] struct {
 	// irreflexive tells that a K may differ from itself.
 	irreflexive bool
 	// hash replaces maphash in tests that force collisions.
-	hash func(K) uint64
+	hash func(K) uint32
 }
 
 // New makes an empty table.
@@ -60,30 +60,34 @@ func New[K comparable, V any]() *Table[K, V] {
 	return t
 }
 
-// Hash is the hash of key, as Find, Insert and Remove take it. It is safe for
+// Hash is the hash of key, as Find and Insert take it. It is safe for
 // concurrent use, and zero if the table is so small that no hash is needed;
 // should one be needed then all the same, the methods compute it. It panics
 // when K is an interface type and key's dynamic type is not comparable, as a Go
 // map does.
-func (t *Table[K, V]) Hash(key K) uint64 {
+func (t *Table[K, V]) Hash(key K) uint32 {
 	if t.small.Load() {
 		return 0
 	}
 	return t.hashOf(key)
 }
 
-func (t *Table[K, V]) hashOf(key K) uint64 {
+// Lazy tells that a hash can be left to the methods, by passing zero: computing
+// it never panics.
+func (t *Table[K, V]) Lazy() bool { return !t.irreflexive }
+
+func (t *Table[K, V]) hashOf(key K) uint32 {
 	if t.hash != nil {
 		return t.hash(key)
 	}
-	return maphash.Comparable(t.seed, key)
+	return uint32(maphash.Comparable(t.seed, key))
 }
 
 // Len is the number of keys.
 func (t *Table[K, V]) Len() int { return t.live + bits.OnesCount32(t.few) }
 
 // Find returns the slot of key.
-func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
+func (t *Table[K, V]) Find(hash uint32, key K) (slot uint32, ok bool) {
 	if t.small.Load() {
 		for few := t.few; few != 0; few &= few - 1 {
 			slot = uint32(bits.TrailingZeros32(few)) % blockLen
@@ -97,7 +101,7 @@ func (t *Table[K, V]) Find(hash uint64, key K) (slot uint32, ok bool) {
 }
 
 // search is Find in the index.
-func (t *Table[K, V]) search(hash uint64, key K) (slot uint32, ok bool) {
+func (t *Table[K, V]) search(hash uint32, key K) (slot uint32, ok bool) {
 	if len(t.groups) == 0 {
 		return 0, false
 	}
@@ -106,7 +110,7 @@ func (t *Table[K, V]) search(hash uint64, key K) (slot uint32, ok bool) {
 	}
 	// The tag takes the hash bits that the slot number leaves free, so an
 	// unequal key is rarely looked at (a cache miss in a large table).
-	want, low := uint32(hash)&^t.slotMask, t.slotMask
+	want, low := t.reference(hash, 0), t.slotMask
 	home := t.home(hash)
 	for g := home; ; {
 		group := &t.groups[g]
@@ -136,7 +140,7 @@ func (t *Table[K, V]) search(hash uint64, key K) (slot uint32, ok bool) {
 
 // Insert adds a key that is not in the table and returns its slot, whose value
 // is the zero V.
-func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
+func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	if t.small.Load() {
 		if t.few != allFew {
 			slot = uint32(bits.TrailingZeros32(^t.few)) % blockLen
@@ -146,17 +150,19 @@ func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 		}
 		t.enlarge()
 	}
+	if hash == 0 {
+		hash = t.hashOf(key)
+	}
 	slot = t.take()
-	t.blocks[slot/blockLen].chunk.keys[slot%blockLen] = key
+	chunk := t.blocks[slot/blockLen].chunk
+	chunk.keys[slot%blockLen] = key
+	chunk.hashes[slot%blockLen] = hash
 	if t.irreflexive && key != key {
 		return slot
 	}
 	if t.used >= t.limit || slot >= t.slotMask {
 		t.rebuild(grow(len(t.groups), t.used))
 		return slot // rebuild indexed the new slot too
-	}
-	if hash == 0 {
-		hash = t.hashOf(key)
 	}
 	t.refer(hash, slot)
 	return slot
@@ -166,26 +172,27 @@ func (t *Table[K, V]) Insert(hash uint64, key K) (slot uint32) {
 // any, was emptied reference by reference and can be used as it is.
 func (t *Table[K, V]) enlarge() {
 	t.small.Store(false)
+	for slot := range fewLen {
+		t.first.hashes[slot] = t.hashOf(t.first.keys[slot])
+	}
 	if len(t.groups) == 0 {
 		t.rebuild(1)
 		return
 	}
 	for slot := range uint32(fewLen) {
-		t.refer(t.hashOf(t.first.keys[slot]), slot)
+		t.refer(t.first.hashes[slot], slot)
 	}
 }
 
-// Remove removes the key in slot, whose hash the caller knows.
-func (t *Table[K, V]) Remove(hash uint64, slot uint32) {
+// Remove removes the key in slot.
+func (t *Table[K, V]) Remove(slot uint32) {
 	if t.small.Load() {
 		t.releaseFew(slot)
 		return
 	}
-	if key := t.Key(slot); !t.irreflexive || key == key {
-		if hash == 0 {
-			hash = t.hashOf(key)
-		}
-		t.forget(hash, slot)
+	chunk := t.blocks[slot/blockLen].chunk
+	if !t.irreflexive || chunk.keys[slot%blockLen] == chunk.keys[slot%blockLen] {
+		t.forget(chunk.hashes[slot%blockLen], slot)
 	}
 	if slot < fewLen {
 		t.releaseFew(slot)
@@ -216,18 +223,17 @@ func (t *Table[K, V]) All() iter.Seq2[uint32, *V] {
 }
 
 // rebuild indexes every key again in an index of n groups. It walks the slab in
-// order, so the keys are read sequentially.
+// order, so the hashes are read sequentially.
 func (t *Table[K, V]) rebuild(n int) {
 	t.index.reset(n, len(t.blocks)*blockLen)
 	for b := range t.blocks {
 		block := &t.blocks[b]
 		for taken := t.taken(b); taken != 0; taken &= taken - 1 {
 			i := bits.TrailingZeros64(taken)
-			key := block.chunk.keys[i]
-			if t.irreflexive && key != key {
+			if t.irreflexive && block.chunk.keys[i] != block.chunk.keys[i] {
 				continue
 			}
-			t.refer(t.hashOf(key), uint32(b*blockLen+i))
+			t.refer(block.chunk.hashes[i], uint32(b*blockLen+i))
 		}
 	}
 }

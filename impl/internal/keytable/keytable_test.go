@@ -43,21 +43,23 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 		n := uint32(i)
 		live += bits.OnesCount64(table.taken(i))
 		if b.chunk == nil {
-			require.Equal(t, ^uint64(0), b.free)
+			require.Equal(t, uint64(allFree), b.free)
 			require.True(t, dropped[n], "block %d without a chunk can be found", i)
 			continue
 		}
 		if b.free != 0 && n != table.current {
 			require.True(t, partial[n], "block %d with a free slot can be found", i)
 		}
-		if b.free == ^uint64(0) && n != table.current {
+		if b.free == uint64(allFree) && n != table.current {
 			empty++
 			require.True(t, vacant[n], "empty block %d can be dropped", i)
 		}
 		var zeroKey K
-		for s := range blockLen {
+		for s := range chunkLen {
 			if table.taken(i)&(1<<s) == 0 {
 				require.Equal(t, zeroKey, b.chunk.keys[s], "a free slot holds no key")
+			} else if key := b.chunk.keys[s]; key == key && !table.small.Load() {
+				require.Equal(t, table.hashOf(key), b.chunk.hashes[s])
 			}
 		}
 	}
@@ -100,7 +102,7 @@ func (m model) remove(t require.TestingT, key int) {
 	_, wantOK := m.slots[key]
 	require.Equal(t, wantOK, ok)
 	if ok {
-		m.table.Remove(h, slot)
+		m.table.Remove(slot)
 		delete(m.slots, key)
 	}
 }
@@ -118,11 +120,11 @@ func (m model) check(t require.TestingT) {
 }
 
 func TestTableMatchesMap(t *testing.T) {
-	hashes := map[string]func(int) uint64{
+	hashes := map[string]func(int) uint32{
 		"seeded":    nil,
-		"one group": func(k int) uint64 { return uint64(k) * 0x9e3779b1 & math.MaxUint32 },
-		"equal":     func(int) uint64 { return math.MaxUint64 },
-		"few":       func(k int) uint64 { return uint64(k%7) * 0x2492492492492492 },
+		"one group": func(k int) uint32 { return uint32(k) * 0x9e3779b1 >> 10 },
+		"equal":     func(int) uint32 { return math.MaxUint32 },
+		"few":       func(k int) uint32 { return uint32(k%7) * 0x24924924 },
 	}
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +159,7 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 		m := model{New[int, int](), map[int]uint32{}}
 		keys := []int{6, 13, 26, 30, 120, 1000}[round%6]
 		if round%2 == 1 { // crowd the ends of the hash space
-			m.table.hash = func(k int) uint64 { return uint64(k%3) << 62 }
+			m.table.hash = func(k int) uint32 { return uint32(k%3) << 30 }
 		}
 		for range 4 {
 			fill := 1 + rnd.IntN(9)
@@ -177,8 +179,8 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 // search for a key that is not there must end all the same.
 func TestSearchEndsWhenEveryGroupOverflowed(t *testing.T) {
 	table := New[int, int]()
-	home := uint64(0)
-	table.hash = func(k int) uint64 { return home<<63 | uint64(k) }
+	home := uint32(0)
+	table.hash = func(k int) uint32 { return home<<31 | uint32(k) }
 	slots := map[int]uint32{}
 	insert := func(from, to int) {
 		for k := from; k < to; k++ {
@@ -191,13 +193,13 @@ func TestSearchEndsWhenEveryGroupOverflowed(t *testing.T) {
 	insert(8, 16) // one passes from the first group into the second
 	require.Len(t, table.groups, 2)
 	for k := range 8 {
-		table.Remove(table.hashOf(k), slots[k])
+		table.Remove(slots[k])
 	}
 	home = 1
 	insert(16, 31) // and one from the second into the first
 	require.GreaterOrEqual(t, table.groups[0][groupLen], uint32(onePassed))
 	require.GreaterOrEqual(t, table.groups[1][groupLen], uint32(onePassed))
-	for _, home = range []uint64{0, 1} {
+	for _, home = range []uint32{0, 1} {
 		_, ok := table.Find(table.hashOf(99), 99)
 		require.False(t, ok)
 	}
@@ -207,7 +209,7 @@ func FuzzTable(f *testing.F) {
 	f.Add([]byte("0123456789\x80\x81\x82"), uint8(1))
 	f.Fuzz(func(t *testing.T, ops []byte, spread uint8) {
 		m := model{New[int, int](), map[int]uint32{}}
-		m.table.hash = func(k int) uint64 { return uint64(k%(int(spread)+1)) << 56 }
+		m.table.hash = func(k int) uint32 { return uint32(k%(int(spread)+1)) << 24 }
 		for _, op := range ops {
 			if op < 0x80 {
 				m.insert(t, int(op))
@@ -242,7 +244,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 					h := table.Hash(k)
 					slot, ok := table.Find(h, k)
 					require.True(t, ok)
-					table.Remove(h, slot)
+					table.Remove(slot)
 				}
 				check(t, table)
 				for i := n - stay; i < n; i++ {
@@ -287,7 +289,7 @@ func TestKeysThatDifferFromThemselves(t *testing.T) {
 	check(t, table)
 	require.Equal(t, 1001, table.Len())
 	for _, s := range slots {
-		table.Remove(table.Hash(nan), s)
+		table.Remove(s)
 	}
 	check(t, table)
 	require.Equal(t, 1, table.Len())
@@ -306,7 +308,7 @@ func TestRemovedKeysAreNotKeptAlive(t *testing.T) {
 			h := table.Hash(key)
 			slot := table.Insert(h, key)
 			*table.At(slot) = &key[0]
-			table.Remove(h, slot)
+			table.Remove(slot)
 		}
 	}()
 	runtime.GC()
@@ -329,7 +331,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		for _, k := range keys[:4000] {
 			h := table.Hash(k)
 			slot, _ := table.Find(h, k)
-			table.Remove(h, slot)
+			table.Remove(slot)
 		}
 	}
 	window()

@@ -3,8 +3,12 @@ package keytable
 import "math/bits"
 
 const (
-	// blockLen is the number of slots in a block: one bit each in a word.
+	// blockLen is the number of slot numbers in a block: one bit each in a word.
 	blockLen = 64
+	// chunkLen is how many of them are used: with 63 entries of 24 bytes and the
+	// allocator's own word a chunk just fills a size class.
+	chunkLen = blockLen - 1
+	allFree  = 1<<chunkLen - 1
 	// spare is the number of free slots whose memory is always kept.
 	spare = 4096
 	// fewLen is the number of first slots that are kept out of the blocks' books.
@@ -43,13 +47,14 @@ type block[K comparable, V any] struct {
 }
 
 type chunk[K comparable, V any] struct {
-	keys   [blockLen]K
-	values [blockLen]V
+	keys   [chunkLen]K
+	values [chunkLen]V
+	hashes [chunkLen]uint32 // not of a small table
 }
 
 // newSlab makes a slab of one block.
 func newSlab[K comparable, V any](first *chunk[K, V]) slab[K, V] {
-	return slab[K, V]{first: first, blocks: []block[K, V]{{free: ^uint64(allFew), chunk: first}}}
+	return slab[K, V]{first: first, blocks: []block[K, V]{{free: allFree &^ allFew, chunk: first}}}
 }
 
 // Key is the key in slot.
@@ -71,7 +76,7 @@ func (s *slab[K, V]) Holds(slot uint32) bool {
 
 // taken tells which slots of a block are occupied, a bit each.
 func (s *slab[K, V]) taken(b int) uint64 {
-	taken := ^s.blocks[b].free
+	taken := allFree &^ s.blocks[b].free
 	if b == 0 {
 		taken = taken&^allFew | uint64(s.few)
 	}
@@ -97,7 +102,7 @@ func (s *slab[K, V]) advance() {
 		b := s.partial[n-1]
 		s.partial = s.partial[:n-1]
 		if block := &s.blocks[b]; block.chunk != nil && block.free != 0 {
-			if block.free == ^uint64(0) {
+			if block.free == allFree {
 				s.empty--
 			}
 			s.current = b
@@ -113,7 +118,7 @@ func (s *slab[K, V]) advance() {
 			return
 		}
 	}
-	s.blocks = append(s.blocks, block[K, V]{free: ^uint64(0), chunk: new(chunk[K, V])})
+	s.blocks = append(s.blocks, block[K, V]{free: allFree, chunk: new(chunk[K, V])})
 	s.current = uint32(len(s.blocks) - 1)
 }
 
@@ -131,7 +136,7 @@ func (s *slab[K, V]) release(slot uint32) {
 	}
 	block.free |= 1 << (slot % blockLen)
 	s.live--
-	if block.free == ^uint64(0) || s.live == 0 {
+	if block.free == allFree || s.live == 0 {
 		s.vacate(b)
 	}
 }
@@ -167,7 +172,7 @@ func (s *slab[K, V]) vacate(b uint32) {
 		s.vacant = s.vacant[:n]
 		block := &s.blocks[b]
 		block.vacant = false
-		if b != s.current && block.chunk != nil && block.free == ^uint64(0) {
+		if b != s.current && block.chunk != nil && block.free == allFree {
 			block.chunk = nil
 			s.empty--
 			s.dropped = append(s.dropped, b)
