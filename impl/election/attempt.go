@@ -95,42 +95,21 @@ func (e *LeaderElector) renewCoordinated(ctx context.Context) outcome {
 }
 
 // release gives the lease back if the record still names this candidate. It tries
-// again on conflicts, for a renew deadline at most.
-func (e *LeaderElector) release(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	timer := e.clock.NewTimer(e.config.RenewDeadline)
-	defer timer.Stop()
-	if e.pending != nil {
-		select {
-		case <-e.pending:
-			e.pending = nil
-		case <-timer.C():
-			return
+// again on conflicts.
+func (e *LeaderElector) release(ctx context.Context) outcome {
+	for {
+		record, err := e.get(ctx)
+		if err != nil || record.HolderIdentity != e.identity {
+			return lost
 		}
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		defer func() { done <- failed }()
-		for {
-			record, err := e.get(ctx)
-			if err != nil || record.HolderIdentity != e.identity {
-				return
-			}
-			now := metav1.NewTime(e.clock.Now())
-			record.HolderIdentity = ""
-			// Candidates of before Kubernetes 1.14 wait for an unheld lease too.
-			record.LeaseDurationSeconds = 1
-			record.AcquireTime, record.RenewTime = now, now
-			if err := e.write(ctx, *record); !apierrors.IsConflict(err) {
-				return
-			}
+		now := metav1.NewTime(e.clock.Now())
+		record.HolderIdentity = ""
+		// Candidates of before Kubernetes 1.14 wait for an unheld lease too.
+		record.LeaseDurationSeconds = 1
+		record.AcquireTime, record.RenewTime = now, now
+		if err := e.write(ctx, *record); !apierrors.IsConflict(err) {
+			return lost
 		}
-	}()
-	select {
-	case <-done:
-	case <-timer.C():
-		e.pending = done
 	}
 }
 
@@ -175,10 +154,10 @@ func (e *LeaderElector) observe(record resourcelock.LeaderElectionRecord) {
 	e.record, e.observed = record, e.clock.Now()
 }
 
-func (e *LeaderElector) state() (record resourcelock.LeaderElectionRecord, observed time.Time, leading bool) {
+func (e *LeaderElector) state() (record resourcelock.LeaderElectionRecord, observed time.Time, leads bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.record, e.observed, e.leading
+	return e.record, e.observed, e.phase == leading
 }
 
 func (e *LeaderElector) newRecord(now time.Time) resourcelock.LeaderElectionRecord {

@@ -39,36 +39,125 @@ type LeaderElector struct {
 	mu       sync.Mutex
 	record   resourcelock.LeaderElectionRecord // as last read or written
 	observed time.Time                         // when record was seen to change, by clock
-	leading  bool
-	until    time.Time
+	phase    phase
+	until    time.Time          // the end of leading, or of trying to give the lease back
+	deadline time.Time          // of the call under way; zero if there is none
+	abandon  context.CancelFunc // ends the call under way
 
-	// The rest belongs to the goroutine of Run and to the one attempt under way.
+	// The rest belongs to the goroutine that calls the lock.
 
-	read    reading
-	pending <-chan outcome // an attempt that did not end by its deadline
-	news    news
+	calls context.Context // of its calls, until one misses its deadline
+	read  reading
+	news  news
 }
+
+// A phase is what a candidate is doing.
+type phase int
+
+const (
+	waiting phase = iota
+	leading
+	ending // it gives the lease back
+	gone   // Run returned
+)
 
 // Run takes part in the election until ctx ends or leadership was won and lost.
 // It calls OnStoppedLeading before it returns, whether it led or not.
+//
+// A lock may not heed its context. So its calls are made aside, by one goroutine
+// in turn, and Run watches over their deadlines.
 func (e *LeaderElector) Run(ctx context.Context) {
 	defer e.config.Callbacks.OnStoppedLeading()
-	if !e.acquire(ctx) {
+	if ctx.Err() != nil {
 		return
 	}
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
+	e.calls, e.abandon = context.WithCancel(ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		e.campaign(ctx, work, cancel)
+	}()
+
+	timer := e.clock.NewTimer(e.config.RenewDeadline)
+	defer timer.Stop()
+	ended := ctx.Done()
+	for {
+		select {
+		case <-finished:
+			return
+		case <-ended:
+			ended = nil // heard
+		case <-timer.C():
+		}
+		next, stuck := e.watch(ctx, cancel)
+		if stuck {
+			return
+		}
+		timer.Reset(next)
+	}
+}
+
+// watch ends a call that missed its deadline, and leadership with it. It says
+// when to look again, no later than any deadline until then, or that there is no
+// point in waiting for the call any longer.
+func (e *LeaderElector) watch(ctx context.Context, stopWork context.CancelFunc) (next time.Duration, stuck bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.clock.Now()
+	switch calling := !e.deadline.IsZero(); {
+	case calling && now.Before(e.deadline):
+		return e.deadline.Sub(now), false
+	case !calling && e.phase == leading && now.Before(e.until):
+		return e.until.Sub(now), false
+	case !calling:
+		return e.config.RenewDeadline, false
+	}
+	e.abandon()
+	switch {
+	case e.phase == waiting && ctx.Err() == nil:
+		return e.config.RenewDeadline, false
+	case e.phase == leading && e.config.ReleaseOnCancel:
+		e.end(now)
+		e.deadline = e.until
+		stopWork()
+		return e.config.RenewDeadline, false
+	}
+	e.phase = gone
+	return 0, true
+}
+
+// end leaves a renew deadline to give the lease back. It holds the lock.
+func (e *LeaderElector) end(now time.Time) {
+	e.phase, e.until = ending, now.Add(e.config.RenewDeadline)
+}
+
+// campaign makes the calls of one term, from the first attempt to the release.
+func (e *LeaderElector) campaign(ctx, work context.Context, stopWork context.CancelFunc) {
+	defer func() { e.abandon() }()
+	if !e.acquire(ctx) {
+		return
+	}
 	e.config.Lock.RecordEvent("became leader")
 	go e.config.Callbacks.OnStartedLeading(work)
 
 	e.hold(ctx)
-	e.setLeading(false, time.Time{})
-	// Before the release: the next leader may start the moment it is written.
-	cancel()
-	if e.config.ReleaseOnCancel {
-		e.release(context.WithoutCancel(ctx))
+	e.mu.Lock()
+	if e.phase == leading {
+		e.end(e.clock.Now())
 	}
-	if e.pending == nil { // a lock serves one call at a time
+	e.mu.Unlock()
+	// Before the release: the next leader may start the moment it is written.
+	stopWork()
+	if e.config.ReleaseOnCancel {
+		e.abandon()
+		e.call(context.WithoutCancel(ctx), e.term(), e.release)
+	}
+	e.mu.Lock()
+	returned := e.phase == gone
+	e.mu.Unlock()
+	if !returned {
 		e.config.Lock.RecordEvent("stopped leading")
 	}
 }
@@ -78,7 +167,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 func (e *LeaderElector) IsLeader() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.leading && e.clock.Now().Before(e.until)
+	return e.phase == leading && e.clock.Now().Before(e.until)
 }
 
 // GetLeader returns the identity in the record that was last observed, empty if
@@ -107,13 +196,9 @@ func (e *LeaderElector) Check(maxTolerableExpiredLease time.Duration) error {
 // acquire tries until it leads, and returns false when ctx ended first.
 func (e *LeaderElector) acquire(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		until := e.clock.Now().Add(e.config.RenewDeadline)
-		won := e.try(ctx, until) == held
-		if won {
-			e.setLeading(true, until)
-		}
+		outcome := e.try(ctx, e.clock.Now().Add(e.config.RenewDeadline))
 		e.reportLeader()
-		if won {
+		if outcome == held {
 			return true
 		}
 		jitter := time.Duration(e.rand() * leaderelection.JitterFactor * float64(e.config.RetryPeriod))
@@ -125,15 +210,12 @@ func (e *LeaderElector) acquire(ctx context.Context) bool {
 // hold renews the lease until it is lost or ctx ends.
 func (e *LeaderElector) hold(ctx context.Context) {
 	for {
-		e.wait(ctx, min(e.config.RetryPeriod, e.until.Sub(e.clock.Now())))
-		now := e.clock.Now()
-		if ctx.Err() != nil || !now.Before(e.until) {
+		until := e.term()
+		e.wait(ctx, min(e.config.RetryPeriod, until.Sub(e.clock.Now())))
+		if ctx.Err() != nil || !e.clock.Now().Before(until) {
 			return
 		}
-		outcome := e.try(ctx, e.until)
-		if outcome == held {
-			e.setLeading(true, now.Add(e.config.RenewDeadline))
-		}
+		outcome := e.try(ctx, until)
 		e.reportLeader()
 		if outcome == lost {
 			return
@@ -141,39 +223,52 @@ func (e *LeaderElector) hold(ctx context.Context) {
 	}
 }
 
-// try makes one attempt and waits for its outcome until the given time. The lock
-// may not heed its context, so the attempt runs aside; the next one waits for it.
-func (e *LeaderElector) try(ctx context.Context, until time.Time) outcome {
-	timer := e.clock.NewTimer(until.Sub(e.clock.Now()))
-	defer timer.Stop()
-	if e.pending != nil {
-		select {
-		case <-e.pending:
-			e.pending = nil
-		case <-ctx.Done():
-			return failed
-		case <-timer.C():
-			return failed
-		}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (e *LeaderElector) term() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.until
+}
+
+// try makes one attempt. If it succeeds before the deadline, this candidate leads
+// until a renew deadline after its start.
+func (e *LeaderElector) try(ctx context.Context, deadline time.Time) outcome {
+	until := e.clock.Now().Add(e.config.RenewDeadline)
 	attempt := e.acquireOrRenew
 	if e.config.Coordinated {
 		attempt = e.renewCoordinated
 	}
-	done := make(chan outcome, 1)
-	go func() { done <- attempt(ctx) }()
-	select {
-	case o := <-done:
-		if o == held && !e.clock.Now().Before(until) {
-			return failed // too late: others may have waited for long enough by now
-		}
-		return o
-	case <-timer.C():
-		e.pending = done
+	o := e.call(ctx, deadline, attempt)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.phase > leading:
+		return lost // in a call that hung
+	case o == held && !e.clock.Now().Before(deadline):
+		return failed // too late: others may have waited for long enough by now
+	case o == held:
+		e.phase, e.until = leading, until
+	}
+	return o
+}
+
+// call makes calls of the lock that have to end by the deadline, with a context
+// that is a child of ctx.
+func (e *LeaderElector) call(ctx context.Context, deadline time.Time, calls func(context.Context) outcome) outcome {
+	e.mu.Lock()
+	if e.phase == gone || !e.clock.Now().Before(deadline) {
+		e.mu.Unlock()
 		return failed
 	}
+	if e.calls.Err() != nil {
+		e.calls, e.abandon = context.WithCancel(ctx)
+	}
+	e.deadline = deadline
+	e.mu.Unlock()
+	o := calls(e.calls)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.deadline = time.Time{}
+	return o
 }
 
 // wait returns after d or when ctx ends.
@@ -184,12 +279,6 @@ func (e *LeaderElector) wait(ctx context.Context, d time.Duration) {
 	case <-timer.C():
 	case <-ctx.Done():
 	}
-}
-
-func (e *LeaderElector) setLeading(leading bool, until time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.leading, e.until = leading, until
 }
 
 // reportLeader tells OnNewLeader of a holder that it was not told of last.
