@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,8 +67,8 @@ var slicePorts = []discoveryv1.EndpointPort{{Name: new("http"), Protocol: new(co
 func (m *sliceModel) create(meta metav1.ObjectMeta, key uint32, e entity, payload string) Object {
 	annotate(&meta, payload)
 	if m.spec.ManagedFields {
-		fields := fmt.Sprintf(sliceFields, meta.OwnerReferences[0].UID)
-		meta.ManagedFields = []metav1.ManagedFieldsEntry{managedBy("kube-controller-manager", sliceType.APIVersion, &m.now.time, metav1.NewFieldsV1(fields), "")}
+		fields := ownedFields(sliceFields, meta.OwnerReferences[0].UID)
+		meta.ManagedFields = []metav1.ManagedFieldsEntry{managedBy("kube-controller-manager", sliceType.APIVersion, &m.now.time, fields, "")}
 	}
 	slice := &discoveryv1.EndpointSlice{TypeMeta: sliceType, ObjectMeta: meta, AddressType: discoveryv1.AddressTypeIPv4, Ports: slicePorts}
 	if m.pods != nil {
@@ -98,7 +97,7 @@ func (m *sliceModel) renew(old Object, d draw) Object {
 	if m.pods != nil {
 		v.Endpoints = m.follow(d.key, was.Endpoints)
 	} else if n := len(was.Endpoints); n > 0 && d.stage != deleted {
-		v.Endpoints = slices.Clone(was.Endpoints)
+		v.Endpoints = cloned(was.Endpoints)
 		flip := &v.Endpoints[int(v.Generation)%n].Conditions
 		if *flip.Ready {
 			*flip = endpointUnready
@@ -145,10 +144,18 @@ func (p *endpointParts) endpoint(ip string, on *node, namespace, pod string, uid
 func (m *podMaker) endpoints(slice uint32) []discoveryv1.Endpoint {
 	births := m.birthsOf(slice)
 	all := make([]discoveryv1.Endpoint, len(births))
-	parts := make([]endpointParts, len(births))
+	parts := make([]endpointParts, len(births)) // in one piece, as their names are: they all come at once
+	ends := make([][3]int, len(births))
+	text := make([]byte, 0, 96*len(births))
 	for i, birth := range births {
 		p := m.atBegin(birth)
-		all[i] = m.endpoint(&p, &parts[i])
+		text, ends[i] = m.appendNames(text, &p)
+	}
+	names, begin := string(text), 0
+	for i, birth := range births {
+		p := m.atBegin(birth)
+		all[i] = m.endpoint(&p, &parts[i], cutNames(names, begin, ends[i]))
+		begin = ends[i][2]
 	}
 	return all
 }
@@ -166,10 +173,8 @@ func (m *podMaker) birthsOf(slice uint32) []uint32 {
 	return births
 }
 
-func (m *podMaker) endpoint(p *pod, parts *endpointParts) discoveryv1.Endpoint {
-	t := m.template(p)
-	names := m.names(p, t, 0)
-	return parts.endpoint(names.ip, &m.nodes[p.node], t.pod.Namespace, names.name, names.uid)
+func (m *podMaker) endpoint(p *pod, parts *endpointParts, names podNames) discoveryv1.Endpoint {
+	return parts.endpoint(names.ip, &m.nodes[p.node], m.template(p).meta.Namespace, names.name, names.uid)
 }
 
 // follow changes the endpoint of the pod that has just changed, and returns
@@ -191,7 +196,7 @@ func (m *sliceModel) follow(key uint32, was []discoveryv1.Endpoint) []discoveryv
 		}
 	case i < 0:
 		i = len(all.births)
-		all.add(pod, m.pods.endpoint(pod, new(endpointParts)))
+		all.add(pod, m.pods.endpoint(pod, new(endpointParts), m.pods.names(pod, 0)))
 	}
 	switch pod.stage {
 	case unready:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -169,6 +170,40 @@ func TestVersionsAreImmutable(t *testing.T) {
 			early[len(early)-1] = ']'
 			require.Equal(t, sha256.Sum256(early), sha256.Sum256(late), "serialized as they came and at the end")
 		})
+	}
+}
+
+// No version has room behind a slice that it shares: one who appends to it gets
+// an array of his own, and others don't see it.
+func TestVersionsHaveNoRoomBehind(t *testing.T) {
+	for _, name := range []string{"rolling-update", "node-failure", "steady-5k-nodes"} {
+		t.Run(name, func(t *testing.T) {
+			events, err := readAll(small(t, name).Stream())
+			require.NoError(t, err)
+			for _, e := range events {
+				checkCapacity(t, e.Object.GetName(), reflect.ValueOf(e.Object))
+			}
+		})
+	}
+}
+
+func checkCapacity(t *testing.T, path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && v.Type() != reflect.TypeFor[*time.Location]() {
+			checkCapacity(t, path, v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			checkCapacity(t, path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Len() != v.Cap() && v.Type().Elem().Kind() != reflect.Uint8 {
+			t.Fatalf("%s: found room for %d behind %d", path, v.Cap()-v.Len(), v.Len())
+		}
+		for i := range v.Len() {
+			checkCapacity(t, path, v.Index(i))
+		}
 	}
 }
 

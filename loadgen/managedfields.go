@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Who owns which field, as the controllers and the kubelet leave it.
@@ -24,15 +25,14 @@ const (
 		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},` +
 		`"f:terminationGracePeriodSeconds":{},"f:tolerations":{},"f:volumes":{".":{},"k:{\"name\":\"tmp\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
 
-	// The slots hold a pod network, an owner's UID; between those of a lease is its owner's.
+	// The slot holds a pod network; OWNER is an owner's UID.
 	nodeSpecFields = `{"f:metadata":{"f:annotations":{"f:node.alpha.kubernetes.io/ttl":{}}},"f:spec":{"f:podCIDR":{},"f:podCIDRs":{".":{},"v:\"%s\"":{}}}}`
 
-	leaseFieldsBefore = `{"f:metadata":{"f:ownerReferences":{".":{},"k:{\"uid\":\"`
-	leaseFieldsAfter  = `\"}":{}}},"f:spec":{"f:holderIdentity":{},"f:leaseDurationSeconds":{},"f:renewTime":{}}}`
+	leaseFields = `{"f:metadata":{"f:ownerReferences":{".":{},"k:{\"uid\":\"OWNER\"}":{}}},"f:spec":{"f:holderIdentity":{},"f:leaseDurationSeconds":{},"f:renewTime":{}}}`
 
 	sliceFields = `{"f:addressType":{},"f:endpoints":{},"f:metadata":{"f:annotations":{".":{},"f:endpoints.kubernetes.io/last-change-trigger-time":{}},` +
 		`"f:generateName":{},"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{},` +
-		`"f:endpointslice.kubernetes.io/managed-by":{},"f:kubernetes.io/service-name":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"%s\"}":{}}},"f:ports":{}}`
+		`"f:endpointslice.kubernetes.io/managed-by":{},"f:kubernetes.io/service-name":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"OWNER\"}":{}}},"f:ports":{}}`
 )
 
 var (
@@ -62,3 +62,9 @@ var (
 	statusFields     = metav1.NewFieldsV1(podStatusFields)
 	statusFieldsNoIP = metav1.NewFieldsV1(strings.Replace(podStatusFields, `"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"11.0.0.1\"}":{".":{},"f:ip":{}}},`, "", 1))
 )
+
+// ownedFields are fields with the owner's UID in its place.
+func ownedFields(fields string, owner types.UID) *metav1.FieldsV1 {
+	before, after, _ := strings.Cut(fields, "OWNER")
+	return metav1.NewFieldsV1(before + string(owner) + after)
+}

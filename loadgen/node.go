@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -54,6 +55,7 @@ func newNodeModel(s *stamp, managed bool) *nodeModel {
 			SizeBytes: 40_000_000 + 29_200_000*int64(i),
 		})
 	}
+	m.images = slices.Clip(m.images)
 	m.info = corev1.NodeSystemInfo{
 		KernelVersion: "6.8.0", OSImage: "Debian GNU/Linux 13 (trixie)", ContainerRuntimeVersion: "containerd://2.1.4",
 		KubeletVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64",
@@ -166,7 +168,7 @@ func (m *leaseModel) create(meta metav1.ObjectMeta, _ uint32, e entity, payload 
 	v := &leaseVersion{Lease: coordinationv1.Lease{TypeMeta: leaseType, ObjectMeta: meta}}
 	v.Spec = coordinationv1.LeaseSpec{HolderIdentity: &parts.holder, LeaseDurationSeconds: &leaseDuration, RenewTime: &m.now.micro}
 	if m.managed {
-		v.managed[0] = managedBy("kubelet", leaseType.APIVersion, &m.now.time, metav1.NewFieldsV1(leaseFieldsBefore+string(owner)+leaseFieldsAfter), "")
+		v.managed[0] = managedBy("kubelet", leaseType.APIVersion, &m.now.time, ownedFields(leaseFields, owner), "")
 		v.ManagedFields = v.managed[:]
 	}
 	return &v.Lease

@@ -36,7 +36,7 @@ type podParts struct{ managed [2]metav1.ManagedFieldsEntry }
 // object makes a version of the pod.
 func (m *podMaker) object(p *pod, version uint64) Object {
 	t := m.template(p)
-	names := m.names(p, t, version)
+	names := m.names(p, version)
 	if m.spec.Kind == kindMetadata {
 		v := new(podMetadata)
 		v.TypeMeta = podType
@@ -44,7 +44,8 @@ func (m *podMaker) object(p *pod, version uint64) Object {
 		return &v.PartialObjectMetadata
 	}
 	v := new(podVersion)
-	v.TypeMeta, v.Spec = podType, t.pod.Spec
+	v.TypeMeta, v.Spec = podType, commonPodSpec
+	v.Spec.Volumes, v.Spec.Containers = t.volumes, t.containers
 	m.setMeta(&v.ObjectMeta, &v.podParts, p, t, names)
 	if p.bound {
 		v.Spec.NodeName = m.nodes[p.node].name
@@ -54,17 +55,17 @@ func (m *podMaker) object(p *pod, version uint64) Object {
 }
 
 func (m *podMaker) setMeta(meta *metav1.ObjectMeta, parts *podParts, p *pod, t *template, names podNames) {
-	*meta = t.pod.ObjectMeta
+	*meta = t.meta
 	meta.Name, meta.UID, meta.ResourceVersion = names.name, names.uid, names.version
 	meta.CreationTimestamp = m.moments.at(p.created).time
 	if p.bound {
-		meta.Labels = t.zones[p.node%zones]
+		meta.Labels = t.labels(p.node % zones)
 	}
 	annotate(meta, m.text(m.identity, p.birth))
 	if p.leaving {
 		meta.Generation = 2
 		meta.DeletionTimestamp = &m.moments.at(p.terminated + 30).time
-		meta.DeletionGracePeriodSeconds = t.pod.Spec.TerminationGracePeriodSeconds
+		meta.DeletionGracePeriodSeconds = commonPodSpec.TerminationGracePeriodSeconds
 	}
 	if m.spec.ManagedFields {
 		parts.managed[0] = managedBy("kube-controller-manager", "v1", &m.moments.at(p.created).time, t.created, "")
@@ -90,15 +91,25 @@ type podNames struct {
 }
 
 // names writes them all into one string.
-func (m *podMaker) names(p *pod, t *template, version uint64) podNames {
-	b := make([]byte, 0, 128)
-	b = appendNameSuffix(append(b, t.pod.GenerateName...), p.birth)
-	name := len(b)
+func (m *podMaker) names(p *pod, version uint64) podNames {
+	b, end := m.appendNames(make([]byte, 0, 128), p)
+	s := string(strconv.AppendUint(b, version, 10))
+	names := cutNames(s, 0, end)
+	names.version = s[end[2]:]
+	return names
+}
+
+// appendNames appends a pod's name, UID and address, and tells where each ends.
+func (m *podMaker) appendNames(b []byte, p *pod) (_ []byte, end [3]int) {
+	b = appendNameSuffix(append(b, m.template(p).meta.GenerateName...), p.birth)
+	end[0] = len(b)
 	b = m.appendUID(b, p.birth)
-	uid := len(b)
+	end[1] = len(b)
 	b = appendAddress(b, 11, int(p.birth)+1)
-	ip := len(b)
-	b = strconv.AppendUint(b, version, 10)
-	s := string(b)
-	return podNames{s[:name], types.UID(s[name:uid]), s[uid:ip], s[ip:]}
+	end[2] = len(b)
+	return b, end
+}
+
+func cutNames(s string, begin int, end [3]int) podNames {
+	return podNames{name: s[begin:end[0]], uid: types.UID(s[end[0]:end[1]]), ip: s[end[1]:end[2]]}
 }

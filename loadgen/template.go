@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,10 +16,11 @@ import (
 // 41 % of it managedFields.
 type template struct {
 	revision   uint32
-	replicaSet string
 	image      string
-	zones      [zones]map[string]string // labels once a pod is bound to a node of that zone
-	pod        corev1.Pod               // as created, without what is a pod's own
+	meta       metav1.ObjectMeta // as created, without what is a pod's own
+	volumes    []corev1.Volume
+	containers []corev1.Container
+	bound      [zones]map[string]string // labels of pods on the nodes of a zone, nil until there are some
 	created    *metav1.FieldsV1         // managedFields of the replica set controller
 }
 
@@ -33,63 +33,65 @@ func (m *podMaker) newTemplate(group int, revision uint32, created *moment) *tem
 	app := appName(group)
 	version := "1." + strconv.Itoa(int(revision)+1) + ".0"
 	hash := suffix(random.below(1<<40), 10)
-	t := &template{revision: revision, replicaSet: app + "-" + hash}
-	t.image = "registry.example.com/" + namespace + "/" + app + ":" + version
+	replicaSet := app + "-" + hash
+	t := &template{revision: revision, image: "registry.example.com/" + namespace + "/" + app + ":" + version}
 	labels := map[string]string{
 		"app.kubernetes.io/name":    app,
 		"app.kubernetes.io/part-of": namespace,
 		"app.kubernetes.io/version": version,
 		"pod-template-hash":         hash,
 	}
-	for zone := range t.zones {
-		bound := maps.Clone(labels)
-		bound["topology.kubernetes.io/region"] = "region-1"
-		bound["topology.kubernetes.io/zone"] = zoneName(zone)
-		t.zones[zone] = bound
-	}
 	owner := newUID(random.Uint64(), random.Uint64())
-	t.pod = corev1.Pod{
-		TypeMeta: podType,
-		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: t.replicaSet + "-",
-			Namespace:    namespace,
-			Generation:   1,
-			Labels:       labels,
-			Annotations: map[string]string{
-				"deploy-bot.example.com/restartedAt": created.text,
-				"prometheus.io/port":                 "9090",
-				"prometheus.io/scrape":               "true",
-			},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: t.replicaSet, UID: owner,
-				Controller: &yes, BlockOwnerDeletion: &yes,
-			}},
+	t.meta = metav1.ObjectMeta{
+		GenerateName: replicaSet + "-",
+		Namespace:    namespace,
+		Generation:   1,
+		Labels:       labels,
+		Annotations: map[string]string{
+			"deploy-bot.example.com/restartedAt": created.text,
+			"prometheus.io/port":                 "9090",
+			"prometheus.io/scrape":               "true",
 		},
-		Spec:   podSpec(app, t.image, suffix(random.below(1<<40), 5)),
-		Status: corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBurstable},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: owner,
+			Controller: &yes, BlockOwnerDeletion: &yes,
+		}},
 	}
+	t.fillSpec(app, "kube-api-access-"+suffix(random.below(1<<40), 5))
 	if m.spec.ManagedFields {
-		t.created = metav1.NewFieldsV1(strings.Replace(createdFields, "OWNER", string(owner), 1))
+		t.created = ownedFields(createdFields, owner)
 	}
 	return t
 }
 
-// podSpec is that of a deployment's pods. All share what is the same for all.
-func podSpec(app, image, token string) corev1.PodSpec {
-	token = "kube-api-access-" + token
-	spec := commonPodSpec
-	spec.Volumes = slices.Clone(spec.Volumes)
-	spec.Volumes[1].Name = token
-	spec.Containers = slices.Clone(spec.Containers)
-	c := &spec.Containers[0]
-	c.Image = image
-	c.Env = slices.Clone(c.Env)
-	c.Env[3].Value = app
-	c.VolumeMounts = slices.Clone(c.VolumeMounts)
-	c.VolumeMounts[1].Name = token
-	return spec
+// labels are those of a pod on a node of that zone.
+func (t *template) labels(zone uint32) map[string]string {
+	if t.bound[zone] == nil {
+		labels := maps.Clone(t.meta.Labels)
+		labels["topology.kubernetes.io/region"] = "region-1"
+		labels["topology.kubernetes.io/zone"] = zoneName(int(zone))
+		t.bound[zone] = labels
+	}
+	return t.bound[zone]
 }
 
+// fillSpec makes what is not the same in all pods' specs.
+func (t *template) fillSpec(app, token string) {
+	t.volumes = cloned(commonPodSpec.Volumes)
+	t.volumes[1].Name = token
+	t.containers = cloned(commonPodSpec.Containers)
+	c := &t.containers[0]
+	c.Image = t.image
+	c.Env = cloned(c.Env)
+	c.Env[3].Value = app
+	c.VolumeMounts = cloned(c.VolumeMounts)
+	c.VolumeMounts[1].Name = token
+}
+
+// cloned is a copy without room behind it.
+func cloned[T any](all []T) []T { return slices.Clip(slices.Clone(all)) }
+
+// commonPodSpec is what the specs of all pods share.
 var commonPodSpec = newPodSpec()
 
 func newPodSpec() corev1.PodSpec {
