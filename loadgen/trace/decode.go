@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,6 +78,18 @@ func syntaxProblem(raw []byte) (problem string, offset int) {
 		return "invalid JSON: " + oneLine(err), int(syntax.Offset)
 	}
 	return "", 0
+}
+
+// invalidUTF8 is where text stops being UTF-8.
+func invalidUTF8(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(text)
 }
 
 func oneLine(err error) string {

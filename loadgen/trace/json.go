@@ -48,6 +48,8 @@ func eventRecord(entry jsondoc.Entry) (Record, error) {
 	switch {
 	case kind == watch.Error || entry.Kind == "Status" && entry.APIVersion == "v1":
 		return Record{}, faultAt(entry, "the API server ended the watch: %s", statusMessage(entry.Raw))
+	case entry.Kind == "Table" && strings.HasPrefix(entry.APIVersion, "meta.k8s.io/"):
+		return Record{}, faultAt(entry, "found a Table, which is made to be printed, expected objects as kubectl get -o json has them")
 	case !entry.Event:
 		kind = "" // says only that it exists
 	case kind != watch.Added && kind != watch.Modified && kind != watch.Deleted && kind != watch.Bookmark:

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"hash/maphash"
 	"maps"
 	"time"
 
@@ -15,6 +16,7 @@ type Stats struct {
 	ImpliedAdds    int            // MODIFIED of an unknown object, delivered as ADDED
 	RepeatedAdds   int            // ADDED of a known object, delivered as MODIFIED
 	UnknownDeletes int            // DELETED of an unknown object, delivered as it is
+	Repeated       int            // changes with the resource version that the object had, delivered as they are
 	Backwards      int            // times before their predecessor's, raised to it
 	Untimed        int            // events without a time among events with one, due with their predecessor
 	Timed          bool           // the events carry times; else all are due at 0
@@ -30,7 +32,8 @@ func (s Stats) Events() int { return s.Added + s.Modified + s.Deleted }
 
 // A ledger knows which objects exist and counts what happens to them.
 type ledger struct {
-	known map[objectName]struct{}
+	known map[objectName]uint64 // the hash of its resource version
+	seed  maphash.Seed
 	at    time.Duration
 	stats Stats
 }
@@ -41,7 +44,7 @@ type objectName struct {
 }
 
 func newLedger() ledger {
-	return ledger{known: map[objectName]struct{}{}, stats: Stats{Kinds: map[string]int{}}}
+	return ledger{known: map[objectName]uint64{}, seed: maphash.MakeSeed(), stats: Stats{Kinds: map[string]int{}}}
 }
 
 // snapshot returns the counts; skipped are the source's.
@@ -72,8 +75,12 @@ func (l *ledger) advance(ts time.Time) time.Duration {
 }
 
 // account counts an event and returns its type in terms of what came before.
-func (l *ledger) account(recorded watch.EventType, name objectName) watch.EventType {
-	_, known := l.known[name]
+func (l *ledger) account(recorded watch.EventType, name objectName, version string) watch.EventType {
+	now := maphash.String(l.seed, version)
+	before, known := l.known[name]
+	if known && version != "" && now == before {
+		l.stats.Repeated++
+	}
 	kind := recorded
 	switch {
 	case kind == watch.Deleted:
@@ -85,13 +92,15 @@ func (l *ledger) account(recorded watch.EventType, name objectName) watch.EventT
 		if kind == watch.Modified {
 			l.stats.ImpliedAdds++
 		}
-		l.known[name] = struct{}{}
 		kind = watch.Added
 	case kind == watch.Added:
 		l.stats.RepeatedAdds++
 		kind = watch.Modified
 	default:
 		kind = watch.Modified
+	}
+	if kind != watch.Deleted {
+		l.known[name] = now
 	}
 	switch kind {
 	case watch.Added:

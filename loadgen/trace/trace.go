@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -103,6 +104,9 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 		if !t.window.has(record) {
 			continue
 		}
+		if !utf8.Valid(record.Object) {
+			return record, record.fault(invalidUTF8(record.Object), "found text that is not UTF-8")
+		}
 		info, err := t.decode.kind(record)
 		if err != nil {
 			if problem, offset := syntaxProblem(record.Object); problem != "" {
@@ -128,7 +132,7 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 			return record, record.fault(0, "%s without metadata.name", info.gvk.Kind)
 		}
 		record.At = t.ledger.advance(record.Time)
-		record.Type = t.ledger.account(record.Recorded, objectName{info.gvk.GroupKind(), record.Namespace, record.Name})
+		record.Type = t.ledger.account(record.Recorded, objectName{info.gvk.GroupKind(), record.Namespace, record.Name}, record.ResourceVersion)
 		return record, nil
 	}
 }
@@ -169,19 +173,20 @@ func (t *Trace) located(err error) error {
 type window struct {
 	from, to time.Duration
 	begin    time.Time
+	at       time.Duration // of the latest record so far
 	inside   bool
 }
 
 // has says whether a record is in the window. One without a time goes with its
-// predecessor.
+// predecessor, and so does one whose clock went back.
 func (w *window) has(record Record) bool {
 	if w.begin.IsZero() {
 		w.begin = record.Time
 		w.inside = w.from == 0
 	}
 	if !record.Time.IsZero() {
-		at := record.Time.Sub(w.begin)
-		w.inside = at >= w.from && (w.to == 0 || at <= w.to)
+		w.at = max(w.at, record.Time.Sub(w.begin))
+		w.inside = w.at >= w.from && (w.to == 0 || w.at <= w.to)
 	}
 	return w.inside
 }

@@ -134,13 +134,13 @@ func TestTraceUnknownKindIsUnstructured(t *testing.T) {
 func TestTraceKeepsCacheSemantics(t *testing.T) {
 	bookmark := `{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9"}}`
 	text := eventJSON("MODIFIED", podJSON("a", 1)) + eventJSON("DELETED", podJSON("b", 2)) + eventJSON("ADDED", podJSON("a", 3)) +
-		eventJSON("BOOKMARK", bookmark) + eventJSON("DELETED", podJSON("a", 4)) + eventJSON("ADDED", podJSON("a", 5))
+		eventJSON("BOOKMARK", bookmark) + eventJSON("DELETED", podJSON("a", 4)) + eventJSON("ADDED", podJSON("a", 5)) + eventJSON("MODIFIED", podJSON("a", 5))
 	events, stats, err := readText(t, text)
 	require.NoError(t, err)
-	require.Equal(t, []string{"ADDED n/a@1", "DELETED n/b@2", "MODIFIED n/a@3", "BOOKMARK /@9", "DELETED n/a@4", "ADDED n/a@5"}, brief(events))
+	require.Equal(t, []string{"ADDED n/a@1", "DELETED n/b@2", "MODIFIED n/a@3", "BOOKMARK /@9", "DELETED n/a@4", "ADDED n/a@5", "MODIFIED n/a@5"}, brief(events))
 	require.Equal(t, Stats{
-		Added: 2, Modified: 1, Deleted: 2, Bookmarks: 1,
-		ImpliedAdds: 1, RepeatedAdds: 1, UnknownDeletes: 1, Kinds: map[string]int{"Pod": 5},
+		Added: 2, Modified: 2, Deleted: 2, Bookmarks: 1,
+		ImpliedAdds: 1, RepeatedAdds: 1, UnknownDeletes: 1, Repeated: 1, Kinds: map[string]int{"Pod": 6},
 	}, stats)
 }
 
@@ -148,15 +148,15 @@ func TestTraceTimes(t *testing.T) {
 	line := func(ts string, version int) string {
 		return fmt.Sprintf(`{"ts":%q,"resource":"pods","type":"MODIFIED","object":%s}`+"\n", ts, podJSON("a", version))
 	}
-	text := line("2026-01-01T00:00:00.5Z", 1) + line("2026-01-01T00:00:02Z", 2) + line("2026-01-01T00:00:01Z", 3) + line("2026-01-01T01:00:02.000000001+01:00", 4)
+	text := line("2026-01-01T00:00:00.5Z", 1) + line("2025-12-31T23:00:00Z", 2) + line("2026-01-01T00:00:02Z", 3) + line("2026-01-01T00:00:01Z", 4) + line("2026-01-01T01:00:02.000000001+01:00", 5)
 	events, stats, err := readText(t, text)
 	require.NoError(t, err)
 	var at []time.Duration
 	for _, e := range events {
 		at = append(at, e.At)
 	}
-	require.Equal(t, []time.Duration{0, 1500 * time.Millisecond, 1500 * time.Millisecond, 1500*time.Millisecond + 1}, at)
-	require.Equal(t, 1, stats.Backwards)
+	require.Equal(t, []time.Duration{0, 0, 1500 * time.Millisecond, 1500 * time.Millisecond, 1500*time.Millisecond + 1}, at)
+	require.Equal(t, 2, stats.Backwards)
 	require.True(t, stats.Timed)
 }
 
@@ -189,6 +189,12 @@ func TestTraceErrors(t *testing.T) {
 		{"field of the wrong type", eventJSON("ADDED", `{"kind":"Pod","apiVersion":"v1","metadata":{"name":5}}`),
 			`x.json:1: document 1: not a Pod: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`},
 		{"neither event nor object", `{"a":1}`, `x.json:1: document 1: found a document with neither "object" nor "kind", expected a watch event or an object`},
+		{"time that is a number", `{"ts":12345,"type":"ADDED","object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: ts: found '1', expected a time in quotes`},
+		{"a Table", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `x.json:1: document 1: found a Table, which is made to be printed, expected objects as kubectl get -o json has them`},
+		{"Tables of a watch", good + eventJSON("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`), `x.json:2: document 2: found a Table, which is made to be printed, expected objects as kubectl get -o json has them`},
+		{"Latin-1", good + strings.Replace(good, `"name":"a"`, "\n\"name\":\"\xe9\"", 1), `x.json:3: document 2: found text that is not UTF-8`},
+		{"a byte order mark between files that were joined", good + "\xef\xbb\xbf" + good, `x.json:2: document 2: found byte 0xef, expected '{'`},
+		{"a Status alone", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods is forbidden","reason":"Forbidden"}`, `x.json:1: document 1: the API server ended the watch: pods is forbidden (Forbidden)`},
 		{"time", `{"ts":"noon","type":"ADDED","object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: ts: found "noon", expected a time such as 2006-01-02T15:04:05.999999999Z`},
 	}
 	for _, c := range cases {

@@ -100,6 +100,7 @@ func Oddities(stats ...trace.Stats) []Oddity {
 		counts["changes of objects that existed before, taken as additions"] += s.ImpliedAdds
 		counts["additions of objects that exist, taken as changes"] += s.RepeatedAdds
 		counts["deletes of unknown objects"] += s.UnknownDeletes
+		counts["events that repeat the version their object has"] += s.Repeated
 		counts["times before their predecessor's, raised to it"] += s.Backwards
 		counts["events without a time, due with their predecessor"] += s.Untimed
 		counts["events of other resources, left out"] += s.Unselected

@@ -110,6 +110,9 @@ func (r *Reader) document() (Entry, bool, error) {
 		case "type":
 			return false, r.text(c, &top.eventType)
 		case "ts":
+			if c != '"' && c != 'n' {
+				return false, r.fault("ts: found %s, expected a time in quotes", show(c))
+			}
 			return false, r.freshText(c, &top.time)
 		case "resource":
 			return false, r.text(c, &top.resource)
