@@ -244,3 +244,32 @@ func FuzzDiff(f *testing.F) {
 		assert.NoError(t, err)
 	})
 }
+
+// A machine that dies or a full disk leaves any beginning of the file: it is
+// read up to its last whole line, or refused by name.
+func TestDiffOfEveryBeginning(t *testing.T) {
+	dir := t.TempDir()
+	whole, cut := rawOf(t, "cpu: one\n", map[string]float64{"BenchmarkA": 100, "BenchmarkB": 5}), filepath.Join(dir, "cut.txt")
+	b, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	read := 0
+	for n := range b {
+		require.NoError(t, os.WriteFile(cut, b[:n], 0o666))
+		changes, warnings, err := Diff(whole, cut)
+		if err != nil {
+			assert.ErrorContains(t, err, cut, "%d bytes", n)
+			continue
+		}
+		read++
+		for _, c := range changes {
+			assert.NotEmpty(t, c.New.Values)
+			for _, v := range c.New.Values {
+				assert.Contains(t, c.Old.Values, v, "%d bytes: no sample is made up from a line that is cut", n)
+			}
+		}
+		if b[n-1] != '\n' {
+			assert.Contains(t, fmt.Sprint(warnings), "the last line is cut off", "%d bytes", n)
+		}
+	}
+	assert.Greater(t, read, len(b)/2)
+}

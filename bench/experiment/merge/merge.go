@@ -6,6 +6,7 @@
 //	join    cases in the plan's order, raw.txt one after the other, profiles
 //
 // A case is sampled whole in one shard, so that no ratio is between machines.
+// A drive has no shards: its arms take turns on one machine, and it is refused.
 // Where these are unlike, a warning says so, and raw.txt keeps their names: the
 // stock benchstat makes tables of their own for them.
 package merge
@@ -113,6 +114,9 @@ func find(dirs []string) ([]shard, []experiment.Warning, error) {
 			if s.Shard, err = lab.ParseShard(run.Plan.Shard, ""); err != nil || run.Plan.Shard == "" {
 				if len(dirs) == 1 && len(results) > 1 {
 					continue // another run, or an earlier merge, beside the shards
+				}
+				if _, err := os.Stat(filepath.Join(result, "drive")); err == nil {
+					return nil, nil, fmt.Errorf("%s is a drive, expected the result of benchrun run --shard: a drive runs whole controllers in turns on one machine and has no shards, and latencies of two machines can't be joined; read each drive's own report", result)
 				}
 				return nil, nil, fmt.Errorf("%s is no shard: found plan.shard %q, expected the result of benchrun run --shard", result, run.Plan.Shard)
 			}

@@ -120,6 +120,11 @@ func TestMergeRefuses(t *testing.T) {
 		"none":      {func(t *testing.T, _ []string) []string { return []string{t.TempDir()} }, "holds no run.json, nor does a directory in it"},
 		"foreign":   {func(t *testing.T, _ []string) []string { return []string{"/no/such/dir"} }, "/no/such/dir holds no run.json"},
 		"no shard":  {func(t *testing.T, d []string) []string { edit(t, d[0]+"/run.json", `"1/3"`, `""`); return d }, `is no shard: found plan.shard ""`},
+		"drive": {func(t *testing.T, d []string) []string {
+			edit(t, d[0]+"/run.json", `"1/3"`, `""`)
+			require.NoError(t, os.Mkdir(filepath.Join(d[0], "drive"), 0o777))
+			return d
+		}, "is a drive, expected the result of benchrun run --shard"},
 		"bad shard": {func(t *testing.T, d []string) []string { edit(t, d[0]+"/run.json", `"1/3"`, `"9/3"`); return d }, `is no shard: found plan.shard "9/3"`},
 		"twice":     {func(_ *testing.T, d []string) []string { return append(d, d[0]) }, "shard 1/3 is there twice"},
 		"count":     {func(t *testing.T, d []string) []string { edit(t, d[1]+"/run.json", `"2/3"`, `"2/4"`); return d }, "number of shards differs: 3 in"},

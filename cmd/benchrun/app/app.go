@@ -136,11 +136,15 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q, expected one of %s", args[0], strings.Join(names, ", "))
 }
 
-// oneArg wants exactly the arguments that are named.
+// wantArgs wants exactly the arguments that are named.
 func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			return fmt.Errorf("%s: found %d arguments, expected %s", cmd.CommandPath(), len(args), strings.Join(names, " "))
+			found := fmt.Sprintf("%d arguments", len(args))
+			if len(args) == 1 {
+				found = "1 argument"
+			}
+			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), found, strings.Join(names, " "))
 		}
 		return nil
 	}

@@ -211,7 +211,7 @@ func TestBadInput(t *testing.T) {
 		"list nodes":                     `unknown list "nodes", expected one of components, variants, cases, workloads`,
 		"report":                         "benchrun report: found 0 arguments, expected DIR",
 		"report " + full:                 "has no run.json, expected a directory that benchrun run wrote",
-		"compare a":                      "found 1 arguments, expected OLD NEW",
+		"compare a":                      "found 1 argument, expected OLD NEW",
 		"compare /none /none":            "no such file or directory",
 		"compare a b --fail-on speed":    `--fail-on: found "speed", expected METRIC>AMOUNT`,
 		"compare a b --fail-on speed>5%": `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,

@@ -60,6 +60,9 @@ versions are warned about.`,
   benchrun compare old new --fail-on 'time>5%' --annotate gitlab --junit junit.xml > gl-code-quality-report.json`,
 		Args: wantArgs("OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("fail-on") && strings.TrimSpace(failOn) == "" {
+				return fmt.Errorf("--fail-on: found %q, expected limits, as in 'time>5%%,queue:allocs>0': a gate without limits passes everything", failOn)
+			}
 			limits, err := parseLimits(failOn)
 			if err != nil {
 				return err

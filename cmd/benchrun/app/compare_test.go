@@ -63,6 +63,7 @@ func TestCompareLimits(t *testing.T) {
 		"time>":           `--fail-on: found "time>", expected METRIC>AMOUNT`,
 		"queue:>5%":       "expected METRIC>AMOUNT",
 		"time>5%,":        `--fail-on: found "", expected`,
+		"":                `--fail-on: found "", expected limits, as in 'time>5%,queue:allocs>0': a gate without limits passes everything`,
 		"queue:speed>5%":  `unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,
 		"queue:time>-5%":  "expected METRIC>AMOUNT",
 		"queue:time>NaN%": "expected METRIC>AMOUNT",

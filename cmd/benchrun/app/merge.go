@@ -21,6 +21,9 @@ of it. A DIR is a shard's result directory or holds some. Each case was sampled
 whole on one machine, so that no ratio is between two; unlike machines are named
 in the report, and absolute figures of their cases can't be compared.
 
+A drive has no shards: its arms took turns on one machine, and its latencies hold
+there. Read each drive's own report.
+
 Shards that are missing or did not come to their end are a warning; shards of
 unlike plans, seeds or versions are an error.`,
 		Example: `  benchrun run --profile full --shard 1/2 --out one     # on one machine
