@@ -117,9 +117,9 @@ func TestMergeRefuses(t *testing.T) {
 		spoil func(t *testing.T, dirs []string) []string
 		want  string
 	}{
-		"none":      {func(t *testing.T, _ []string) []string { return []string{t.TempDir()} }, "holds no run.json, nor does a directory in it"},
-		"foreign":   {func(t *testing.T, _ []string) []string { return []string{"/no/such/dir"} }, "/no/such/dir holds no run.json"},
-		"no shard":  {func(t *testing.T, d []string) []string { edit(t, d[0]+"/run.json", `"1/3"`, `""`); return d }, `is no shard: found plan.shard ""`},
+		"none":     {func(t *testing.T, _ []string) []string { return []string{t.TempDir()} }, "holds no run.json, nor does a directory in it"},
+		"foreign":  {func(t *testing.T, _ []string) []string { return []string{"/no/such/dir"} }, "/no/such/dir holds no run.json"},
+		"no shard": {func(t *testing.T, d []string) []string { edit(t, d[0]+"/run.json", `"1/3"`, `""`); return d }, `is no shard: found plan.shard ""`},
 		"drive": {func(t *testing.T, d []string) []string {
 			edit(t, d[0]+"/run.json", `"1/3"`, `""`)
 			require.NoError(t, os.Mkdir(filepath.Join(d[0], "drive"), 0o777))
