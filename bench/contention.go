@@ -120,6 +120,25 @@ func (x *contest) update() {
 	}
 }
 
+// updateFor updates for so long and returns how often. While updates are quick
+// it looks at the clock after many only: looking costs as much as one of them.
+func (x *contest) updateFor(window time.Duration) int {
+	written, some := 0, 1
+	begun, elapsed := time.Now(), time.Duration(0)
+	for elapsed < window {
+		for range some {
+			x.update()
+		}
+		written += some
+		before := elapsed
+		elapsed = time.Since(begun)
+		if some = 1; elapsed-before < time.Millisecond {
+			some = 64
+		}
+	}
+	return written
+}
+
 func (x *contest) end(b *testing.B) {
 	close(x.stop)
 	x.running.Wait()
@@ -140,11 +159,7 @@ func (c contention) write(b *testing.B, v indexerVariant) {
 	var w stopwatch
 	for b.Loop() {
 		w.start()
-		written := 0
-		for begun := time.Now(); time.Since(begun) < writeWindow; written++ {
-			x.update()
-		}
-		w.stop(written)
+		w.stop(x.updateFor(writeWindow))
 	}
 	reads := x.reads.Load() - before
 	x.end(b)

@@ -20,13 +20,13 @@ func fifoCases() []Case {
 
 	replaced := impl.FIFOConfig{EmitReplaced: true}
 	separate, atomic := impl.FIFOConfig{}, impl.FIFOConfig{Atomic: true}
-	all := plain.cases(withNull(newNullFIFO(true),
+	all := plain.cases(withNull(nullPlain,
 		bursts("keys=distinct", impl.FIFOConfig{}, true, 10, true), bursts("keys=repeated", impl.FIFOConfig{}, false, 1, false),
 		replace("", impl.FIFOConfig{}, 100_000))...)
-	all = append(all, delta.cases(withNull(newNullFIFO(false),
-		bursts("keys=distinct", replaced, true, 10, true), bursts("keys=repeated", replaced, false, 10, false),
-		replace("", replaced, 100_000), resync("", replaced, 100_000))...)...)
-	return append(all, inOrder.cases(withNull(newNullFIFO(false),
+	all = append(all, delta.cases(append(
+		withNull(nullDeltas(1), bursts("keys=distinct", replaced, true, 10, true), replace("", replaced, 100_000), resync("", replaced, 100_000)),
+		withNull(nullDeltas(10), bursts("keys=repeated", replaced, false, 10, false))...)...)...)
+	return append(all, inOrder.cases(withNull(nullInOrder,
 		bursts("keys=distinct/atomic=false", separate, true, 10, false), bursts("keys=repeated/atomic=false", separate, false, 10, false),
 		bursts("keys=distinct/atomic=true", atomic, true, 10, true), bursts("keys=repeated/atomic=true", atomic, false, 10, false),
 		backlogged("atomic=true", atomic, 10_000),
@@ -39,6 +39,14 @@ func fifoCases() []Case {
 type consumer struct {
 	objects int
 	err     error
+	one     cache.PopProcessFunc // single and many, bound once: not an allocation a pop
+	batch   cache.ProcessBatchFunc
+}
+
+func newConsumer() *consumer {
+	c := &consumer{}
+	c.one, c.batch = c.single, c.many
+	return c
 }
 
 func (c *consumer) single(obj any, _ bool) error {
@@ -66,9 +74,9 @@ func (c *consumer) pop(q cache.Queue, n int) {
 	batched, _ := q.(cache.QueueWithBatch)
 	for want := c.objects + n; c.objects < want && c.err == nil; {
 		if batched != nil {
-			c.err = batched.PopBatch(c.many, c.single)
+			c.err = batched.PopBatch(c.batch, c.one)
 		} else {
-			_, c.err = q.Pop(c.single)
+			_, c.err = q.Pop(c.one)
 		}
 	}
 }
@@ -76,7 +84,7 @@ func (c *consumer) pop(q cache.Queue, n int) {
 // check fails b if q gave an error or more than sent objects in all.
 func (c *consumer) check(b *testing.B, q cache.Queue, sent int) {
 	for q.Close(); c.err == nil; {
-		_, c.err = q.Pop(c.single)
+		_, c.err = q.Pop(c.one)
 	}
 	if c.err != cache.ErrFIFOClosed {
 		b.Fatal(c.err)
@@ -110,7 +118,7 @@ func bursts(suffix string, config impl.FIFOConfig, distinct bool, popped int, qu
 			const burst, rounds = 10, 10
 			list := pods(1000)
 			q := newFIFO(v, config, list)
-			var c consumer
+			c := newConsumer()
 			next, sent := 0, 0
 			measured(b, rounds*burst, false, func() {
 				for range rounds {
@@ -143,7 +151,7 @@ func backlogged(suffix string, config impl.FIFOConfig, n int) fifoQuestion {
 		run: func(b *testing.B, v fifoVariant) {
 			list := pods(n)
 			q := newFIFO(v, config, list)
-			var c consumer
+			c := newConsumer()
 			sent := 0
 			measured(b, n, false, func() {
 				for _, p := range list {
@@ -168,7 +176,7 @@ func replace(suffix string, config impl.FIFOConfig, n int) fifoQuestion {
 				objects[i] = p
 			}
 			q := newFIFO(v, config, list)
-			var c consumer
+			c := newConsumer()
 			sent := n
 			before := liveHeap()
 			if err := q.Replace(objects, "1"); err != nil {
@@ -195,7 +203,7 @@ func resync(suffix string, config impl.FIFOConfig, n int) fifoQuestion {
 		summary: "every known object is queued again and popped",
 		run: func(b *testing.B, v fifoVariant) {
 			q := newFIFO(v, config, pods(n))
-			var c consumer
+			c := newConsumer()
 			sent := 0
 			measured(b, n, false, func() {
 				if err := q.Resync(); err != nil {

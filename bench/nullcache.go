@@ -18,16 +18,27 @@ type nullFIFO struct {
 	closed bool
 }
 
-// newNullFIFO pops one object at a time, after an atomic Replace all of them.
-// Plain FIFOs hand out objects, the others deltas.
-func newNullFIFO(plain bool) impl.NewFIFO {
-	var item any = cache.Deltas{{Type: cache.Updated, Object: pods(1)[0]}}
-	if plain {
-		item = pods(1)[0]
+// nullPlain pops an object at a time, as FIFOs do.
+func nullPlain(impl.FIFOConfig) cache.Queue {
+	return &nullFIFO{turn: turn[any]{keys: []any{pods(1)[0]}}}
+}
+
+// nullDeltas pops so many deltas at a time, as DeltaFIFOs do.
+func nullDeltas(n int) impl.NewFIFO {
+	return func(impl.FIFOConfig) cache.Queue { return &nullFIFO{turn: turn[any]{keys: []any{updates(n)}}} }
+}
+
+// nullInOrder pops batches of ten, after an atomic Replace all objects.
+func nullInOrder(c impl.FIFOConfig) cache.Queue {
+	return &nullBatches{nullFIFO{turn: turn[any]{keys: []any{updates(10)}}, atomic: c.Atomic}}
+}
+
+func updates(n int) cache.Deltas {
+	deltas := make(cache.Deltas, n)
+	for i := range deltas {
+		deltas[i] = cache.Delta{Type: cache.Updated, Object: pods(1)[0]}
 	}
-	return func(c impl.FIFOConfig) cache.Queue {
-		return &nullFIFO{turn: turn[any]{keys: []any{item}}, atomic: c.Atomic}
-	}
+	return deltas
 }
 
 func (q *nullFIFO) Add(any) error    { return nil }
@@ -49,6 +60,16 @@ func (q *nullFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	item := q.next()
 	q.closed = q.once && q.at == 0
 	return nil, process(item, false)
+}
+
+// nullBatches hands each of its deltas out as a batch.
+type nullBatches struct{ nullFIFO }
+
+var _ cache.QueueWithBatch = &nullBatches{}
+
+func (q *nullBatches) PopBatch(process cache.ProcessBatchFunc, _ cache.PopProcessFunc) error {
+	_, err := q.Pop(func(item any, initial bool) error { return process(item.(cache.Deltas), initial) })
+	return err
 }
 
 func (q *nullFIFO) Close() {

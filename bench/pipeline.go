@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 
@@ -213,17 +214,20 @@ func (p pipeline) parts() (func() pipelineRun, error) {
 	}, errors.Join(err1, err2, err3)
 }
 
-// nullParts pop the events without having stored them, and hand each key to a
+// nullParts pop the events in batches without having stored them, and hand each key to a
 // worker once, who finds the same object for all of them. It changes want
 // accordingly.
 func nullParts(events []loadgen.Event, want *account) func() pipelineRun {
-	deltas := make([]any, len(events))
-	for i, e := range events {
-		d := cache.Delta{Type: cache.Updated, Object: e.Object}
-		if e.Type == watch.Deleted {
-			d.Type = cache.Deleted
+	var batches []any
+	for some := range slices.Chunk(events, 100) {
+		deltas := make(cache.Deltas, len(some))
+		for i, e := range some {
+			deltas[i] = cache.Delta{Type: cache.Updated, Object: e.Object}
+			if e.Type == watch.Deleted {
+				deltas[i].Type = cache.Deleted
+			}
 		}
-		deltas[i] = cache.Deltas{d}
+		batches = append(batches, deltas)
 	}
 	keys := make([]string, len(want.final))
 	for key, i := range want.index {
@@ -235,7 +239,7 @@ func nullParts(events []loadgen.Event, want *account) func() pipelineRun {
 	want.live = 1
 	return func() pipelineRun {
 		return pipelineRun{
-			fifo:    &nullFIFO{turn: turn[any]{keys: deltas}, once: true},
+			fifo:    &nullBatches{nullFIFO{turn: turn[any]{keys: batches}, once: true}},
 			indexer: nullIndexer{objects: []any{events[0].Object}},
 			queue:   newNullFlow(keys),
 		}
