@@ -19,4 +19,14 @@ type Config struct {
 	// Atomic makes an in-order FIFO emit one ReplacedAll, SyncAll or Bookmark
 	// delta for a Replace, Resync or Bookmark.
 	Atomic bool
+	// Batch is the most deltas that an in-order FIFO's PopBatch takes; 0 means
+	// 1,000, which upstream always has.
+	Batch int
+}
+
+func (c Config) batch() int {
+	if c.Batch > 0 {
+		return c.Batch
+	}
+	return defaultBatch
 }

@@ -8,10 +8,10 @@ import (
 
 // What the in-order FIFOs share.
 
-// batchLen is the largest batch. The lock is released for a handler only while
+// defaultBatch is the largest batch unless the Config says. The lock is released for a handler only while
 // fewer than two batches are waiting, so that a slow handler holds up the
 // producer instead of growing the queue.
-const batchLen = 1000
+const defaultBatch = 1000
 
 // batchable tells whether a delta may share a batch with others. The deltas of
 // atomic events concern all keys and come alone.

@@ -212,7 +212,7 @@ func (f *RingInOrder) Pop(process cache.PopProcessFunc) (any, error) {
 // PopBatch takes the oldest deltas and calls processBatch with them, or
 // processSingle if it is only one. A batch ends before a key that it has
 // already, before a delta of an atomic event, at the end of the initial list and
-// at 1,000. It blocks, fails and releases the lock as Pop does.
+// at the largest size. It blocks, fails and releases the lock as Pop does.
 func (f *RingInOrder) PopBatch(processBatch cache.ProcessBatchFunc, processSingle cache.PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -248,12 +248,12 @@ func (f *RingInOrder) await() error {
 }
 
 // mayRelease tells whether the lock is to be released for the handler.
-func (f *RingInOrder) mayRelease() bool { return f.config.Atomic && f.items.len() < 2*batchLen }
+func (f *RingInOrder) mayRelease() bool { return f.config.Atomic && f.items.len() < 2*f.config.batch() }
 
 // batchSize is the number of deltas that the next batch has. Two keys with the
 // same hash would end a batch early, which changes nothing for the handler.
 func (f *RingInOrder) batchSize() int {
-	limit := min(f.items.len(), batchLen)
+	limit := min(f.items.len(), f.config.batch())
 	if f.initial > 0 {
 		limit = min(limit, f.initial)
 	}

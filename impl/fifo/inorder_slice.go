@@ -157,7 +157,7 @@ func (f *SliceInOrder) Pop(process cache.PopProcessFunc) (any, error) {
 // PopBatch takes the oldest deltas and calls processBatch with them, or
 // processSingle if it is only one. A batch ends before a key that it has
 // already, before a delta of an atomic event, at the end of the initial list and
-// at 1,000. It blocks, fails and releases the lock as Pop does.
+// at the largest size. It blocks, fails and releases the lock as Pop does.
 func (f *SliceInOrder) PopBatch(processBatch cache.ProcessBatchFunc, processSingle cache.PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *SliceInOrder) await() error {
 
 // batch is the number of deltas that the next batch has.
 func (f *SliceInOrder) batch() int {
-	limit := min(len(f.items), batchLen)
+	limit := min(len(f.items), f.config.batch())
 	if f.initial > 0 {
 		limit = min(limit, f.initial)
 	}
@@ -220,7 +220,7 @@ func (f *SliceInOrder) handling(initial, batch int, process func() error) error 
 	defer f.handled(initial)
 	watch := started(len(f.items))
 	defer func() { watch.stopped(f.name, batch) }()
-	if f.config.Atomic && len(f.items) < 2*batchLen {
+	if f.config.Atomic && len(f.items) < 2*f.config.batch() {
 		f.mu.Unlock()
 		defer f.mu.Lock()
 	}

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/impl/fifo"
 	"github.com/informerbench/informerbench/impl/informer"
 	"github.com/informerbench/informerbench/impl/ratelimit"
 	"github.com/informerbench/informerbench/loadgen"
 	"golang.org/x/time/rate"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -36,7 +38,7 @@ func (p Parts) Complete() (Parts, error) {
 	if p.Informer != "" && (p.Indexer != "" || p.FIFO != "") {
 		return p, fmt.Errorf("informer %s brings its own FIFO and indexer: name the informer, or its parts, not both", p.Informer)
 	}
-	if _, err := p.informers(); err != nil {
+	if _, err := p.informers(informerBatch); err != nil {
 		return p, err
 	}
 	if err := p.checkQueues(); err != nil {
@@ -105,8 +107,32 @@ func FIFOs() []string {
 	return names
 }
 
-// informers returns the constructor of the informers.
-func (p Parts) informers() (impl.NewInformer, error) {
+// informerBatch is how many deltas informers take at a time if nobody says.
+const informerBatch = 1000
+
+// takesBatch reports whether the informers' batches may be of any size.
+func (p Parts) takesBatch() bool {
+	p = p.ofInformer()
+	return p.Informer == "" && (p.FIFO == "" || p.FIFO == "ring" || p.FIFO == "slice")
+}
+
+// ofInformer names the parts of an informer of ours.
+func (p Parts) ofInformer() Parts {
+	switch p.Informer {
+	case "plain":
+		p.Informer, p.FIFO, p.Indexer = "", "slice", "locked"
+	case "snapshot":
+		p.Informer, p.FIFO, p.Indexer = "", "ring", "snapshot"
+	}
+	return p
+}
+
+// informers returns the constructor of the informers, which take so many deltas
+// at a time if they can.
+func (p Parts) informers(batch int) (impl.NewInformer, error) {
+	if batch != informerBatch && p.takesBatch() {
+		p = p.ofInformer()
+	}
 	if p.Informer != "" {
 		v, err := find("informer", impl.Informers(), p.Informer)
 		return v.New, err
@@ -118,14 +144,17 @@ func (p Parts) informers() (impl.NewInformer, error) {
 	}
 	parts.NewIndexer = store.New
 	if p.FIFO == "" {
-		return parts.New, nil
+		p.FIFO = "ring"
 	}
 	fifos, variant := impl.InOrderFIFOs(), p.FIFO
 	if name, ok := strings.CutPrefix(p.FIFO, deltaPrefix); ok {
 		fifos, variant = impl.DeltaFIFOs(), name
 	}
-	fifo, err := find("fifo", fifos, variant)
-	parts.NewFIFO = fifo.New
+	queue, err := find("fifo", fifos, variant)
+	parts.NewFIFO = func(c fifo.Config) cache.Queue {
+		c.Batch = batch
+		return queue.New(c)
+	}
 	return parts.New, err
 }
 

@@ -162,7 +162,7 @@ func (d *drive) build(hurry context.Context) error {
 // watchFor makes the informer of a resource, with marks at the ends of its way:
 // the transform sees what the watch delivers, an index function what is stored.
 func (d *drive) watchFor(r *resource, lw cache.ListerWatcher, example loadgen.Object) error {
-	newInformer, err := d.config.Parts.informers()
+	newInformer, err := d.config.Parts.informers(d.spec.Reconcile.Batch)
 	if err != nil {
 		return err
 	}

@@ -190,16 +190,13 @@ func (d *drive) doubts(r *Result) {
 	if a.Unsettled > 0 {
 		warn("%d events were seen, but no reconcile of them had succeeded when the drive ended", a.Unsettled)
 	}
-	if n := d.spec.Reconcile.Batch; n != informerBatch {
-		warn("the workload asks for informer batches of %d: the informers take %d at most, whatever is asked", n, informerBatch)
+	if n := d.spec.Reconcile.Batch; n != informerBatch && !d.config.Parts.takesBatch() {
+		warn("the workload asks for informer batches of %d, and these informers take %d at most: choose plain, snapshot or FIFOs slice or ring", n, informerBatch)
 	}
 	if r.Stopped == Interrupted {
 		warn("interrupted: what was seen until then is shown")
 	}
 }
-
-// informerBatch is how many deltas all informers take at a time.
-const informerBatch = 1000
 
 func (d *drive) setup() Setup {
 	r := d.spec.Reconcile

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
@@ -90,9 +91,18 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		events++
 		kind := e.Object.GetObjectKind().GroupVersionKind()
 		if _, ok := kinds[kind]; !ok {
+			for other := range kinds {
+				if other.GroupKind() == kind.GroupKind() {
+					return nil, fmt.Errorf("found %s of version %s after %s, expected one version of a resource: an informer watches one", kind.Kind, kind.Version, other.Version)
+				}
+			}
 			kinds[kind] = len(kinds)
 			plural, _ := meta.UnsafeGuessKindToResource(kind)
-			s.names = append(s.names, plural.Resource)
+			name := plural.Resource
+			if slices.Contains(s.names, name) { // events are of two groups
+				name = plural.GroupResource().String()
+			}
+			s.names = append(s.names, name)
 			s.types = append(s.types, emptied(e.Object))
 		}
 	}

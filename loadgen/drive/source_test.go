@@ -1,6 +1,8 @@
 package drive
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // A recording is driven as it was recorded, at the speed that is asked for.
@@ -69,3 +74,51 @@ func TestAsFastAsPossible(t *testing.T) {
 	assert.Contains(t, strings.Join(r.Warnings, "; "), "as fast as possible")
 	assert.Less(t, r.Load, time.Second)
 }
+
+// An informer of ours takes batches of the size that the workload asks for;
+// one that can't is named.
+func TestInformerBatch(t *testing.T) {
+	for informer, honours := range map[string]bool{"plain": true, "snapshot": true, upstream: false} {
+		t.Run(informer, func(t *testing.T) {
+			spec := updates(t, 20, 50, 50, "constant")
+			spec.Reconcile.Batch = 2
+			r := virtually(t, Config{Spec: spec, Parts: Parts{Informer: informer}, Speed: 0})
+			requireBalance(t, r)
+			assert.Equal(t, !honours, strings.Contains(strings.Join(r.Warnings, "; "), "informer batches of 2"), r.Warnings)
+		})
+	}
+}
+
+// Two versions of a resource are no load of one informer; two groups that name
+// their resources alike are two resources.
+func TestResourcesOfARecording(t *testing.T) {
+	widget := func(version, name string) loadgen.Event {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(schema.FromAPIVersionAndKind(version, "Widget"))
+		u.SetName(name)
+		return loadgen.Event{Type: watch.Added, Object: u}
+	}
+	_, err := ofTrace(recording(widget("x.io/v1", "a"), widget("x.io/v2", "a")), 0)
+	require.EqualError(t, err, "found Widget of version v2 after v1, expected one version of a resource: an informer watches one")
+	s, err := ofTrace(recording(widget("x.io/v1", "a"), widget("y.io/v1", "a")), 0)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"widgets", "widgets.y.io"}, s.names)
+}
+
+func recording(events ...loadgen.Event) func() (loadgen.Stream, error) {
+	return func() (loadgen.Stream, error) {
+		left := slices.Clone(events)
+		return streamFunc(func() (loadgen.Event, error) {
+			if len(left) == 0 {
+				return loadgen.Event{}, io.EOF
+			}
+			e := left[0]
+			left = left[1:]
+			return e, nil
+		}), nil
+	}
+}
+
+type streamFunc func() (loadgen.Event, error)
+
+func (f streamFunc) Next() (loadgen.Event, error) { return f() }
