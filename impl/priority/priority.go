@@ -1,6 +1,7 @@
 package priority
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
@@ -55,11 +56,14 @@ type priorityQueue[T comparable] struct {
 	ready    int
 	eligible int
 	last     uint32 // the entry handed out last, often the next to be done
-	turns    uint64
-	every    int
-	gets     int
-	due      []uint32  // scratch of promote
-	moments  []moments // by slot, with metrics
+	// prompt tells that the last item was done before another was handed out.
+	// While that is so, and Lazy tells that hashing can't panic, Done does not hash.
+	prompt  atomic.Bool
+	turns   uint64
+	every   int
+	gets    int
+	due     []uint32  // scratch of promote
+	moments []moments // by slot, with metrics
 }
 
 // end is the link of the last entry; slots are smaller.
@@ -306,6 +310,9 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	q.unqueue(e, slot)
 	q.levels.leave(e)
 	e.processing = true
+	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
+		q.prompt.Store(prompt)
+	}
 	q.last = slot
 	q.Handed()
 	q.leave()
@@ -325,7 +332,10 @@ func (q *priorityQueue[T]) next() uint32 {
 
 // Done ends the processing of item. One that was added meanwhile can be got.
 func (q *priorityQueue[T]) Done(item T) {
-	hash := q.keys.Hash(item)
+	var hash uint32
+	if !q.prompt.Load() {
+		hash = q.keys.Hash(item)
+	}
 	q.Lock()
 	slot, found := q.held(hash, item)
 	if !found {
