@@ -23,7 +23,7 @@ var (
 var tuneApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + tuneJS + startJS
 
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
-	"effects": tune.Effects, "share": shareText, "seconds": secondsText,
+	"effects": tune.Effects, "share": shareText, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g %%", 100*x) }, "seconds": secondsText,
 }).Parse(tuneHTML))
 
 // WriteTune writes recommended settings into the directory dir: tune.json for

@@ -92,7 +92,7 @@ func (f flavour) current(given Current, q scrape.Queue) Current {
 	switch f {
 	case controllerRuntime:
 		base.Workers, base.QPS, base.Burst, base.Resync = 1, 0, 0, 10*time.Hour
-		base.Priority, base.Queue = true, "controller-runtime"
+		base.Priority = true
 	case controllerManager:
 		base.QPS, base.Burst, base.Resync = 20, 30, 12*time.Hour
 		if known, ok := syncFlags[q.Name]; ok {
@@ -129,5 +129,5 @@ func (c *Current) fill(base Settings, told string) {
 	take("batch", func() { c.Batch = base.Batch })
 	take("priority", func() { c.Priority = base.Priority })
 	take("split", func() { c.Split = base.Split })
-	take("queue", func() { c.Queue = base.Queue })
+	take("queue", func() { c.Queue = queueVariant(c.Priority) })
 }

@@ -10,7 +10,8 @@
 //  3. predict.go simulates the model (package sim) with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
 //     measured.
-//  4. search.go and refine.go look for the cheapest settings that meet the
-//     [Objective]s; whatif.go varies each setting around them.
+//  4. search.go, cheapest.go and refine.go look for the cheapest settings that
+//     meet the [Objective]s, others.go for what else helps, such as another
+//     queue (queues.go); curves.go varies each setting around them.
 //  5. A [Result] holds it all, with what to paste (paste.go).
 package tune

@@ -64,29 +64,37 @@ func (a *Advice) explain(kind flavour) {
 	a.Bottleneck = a.bottleneck()
 	a.changes()
 	a.Unidentified = append(a.Unidentified, a.untouched()...)
-	if a.Now != nil && !a.Now.Stable {
-		a.Unstable = fmt.Sprintf("the load is %.0f %% of what the current settings can carry (%s): waits grow without end", 100*a.Now.Load, a.Now.Bottleneck)
-		if a.Then != nil && a.Then.Stable {
-			a.Unstable += "; stable from " + a.stableFrom() + " on"
-		}
-	}
+	a.Unstable = a.unstable()
 	a.Summary = a.summary()
 	a.Paste = paste(*a, kind)
 }
 
-// stableFrom is the least that carries the load.
-func (a *Advice) stableFrom() string {
-	m := a.Model
-	switch a.Now.Bottleneck {
+// unstable says by how much the current settings are overloaded, and what would
+// carry the load; nothing if they do.
+func (a *Advice) unstable() string {
+	f := a.Now
+	if f == nil || f.Stable && f.Load < 1 {
+		return ""
+	}
+	text := fmt.Sprintf("the load is %.0f %% of what the current settings can carry (%s): waits grow ", 100*f.Load, f.Bottleneck)
+	if f.Stable {
+		text += "until the last event"
+	} else {
+		text += "without end"
+	}
+	if a.Then == nil || !a.Then.Stable {
+		return text
+	}
+	s := a.Current.Settings
+	switch f.Bottleneck {
+	case "workers":
+		return text + fmt.Sprintf("; stable from %d workers on", int(f.Load*float64(s.Workers))+1)
 	case "client QPS":
-		return fmt.Sprintf("a QPS of %s", number(math.Floor(m.AddRate*m.Calls+m.Background)+1))
+		return text + fmt.Sprintf("; stable from a QPS of %s on", number(math.Floor(f.Load*s.QPS)+1))
 	case "retry bucket":
-		return fmt.Sprintf("a retry bucket of %s/s", number(math.Floor(m.AddRate*m.Failure)+1))
+		return text + fmt.Sprintf("; stable from a retry bucket of %s/s on", number(math.Floor(f.Load*s.BucketRate)+1))
 	}
-	if m.Offered == 0 {
-		return brief(a.Recommended)
-	}
-	return fmt.Sprintf("%d workers", int(m.Offered)+1)
+	return text + "; stable with a cheaper queue"
 }
 
 func (a *Advice) summary() string {
@@ -133,6 +141,8 @@ func (a *Advice) bottleneck() string {
 			text += fmt.Sprintf(", and workers spend %.0f %% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
+	case f.Bottleneck == "queue" && f.Load > 0.7:
+		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f %% of the time.", number(m.AddRate), s.Queue, 100*f.Load)
 	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
@@ -177,23 +187,35 @@ func (a *Advice) why(setting string, changed bool) string {
 			return "no other value settles a tenth sooner"
 		}
 		return fmt.Sprintf("%s retries a second", number(m.AddRate*m.Failure))
-	case "resync", "batch":
-		if m.Observations > 0 {
-			return "the metrics tell nothing of it"
-		}
-		if setting == "resync" && m.Spec.Reconcile.Resync == 0 {
-			return "the workload has none"
-		}
+	case "batch":
+		return "not a setting of client-go's informers, nor of ours: it is 1,000 deltas"
 	case "queue":
-		// A client-go queue takes one to two microseconds of a core for an item.
-		return fmt.Sprintf("at %s adds a second any queue takes less than %.2g %% of a core", number(m.AddRate), max(0.01, m.AddRate*2e-6*100))
-	case "priority", "split":
-		if m.Observations > 0 {
-			return "the metrics don't tell lists and resources apart"
+		return a.aboutQueue(changed)
+	case "resync", "priority", "split":
+		if text := m.untold(setting); text != "" {
+			return text
+		}
+		if setting == "resync" && changed {
+			return fmt.Sprintf("objects come again less often; what the watch missed is then repaired within %v", a.Recommended.Resync)
 		}
 	}
 	if !changed && setting != "burst" {
 		return "no other value settles a tenth sooner"
+	}
+	return ""
+}
+
+// untold says why the model tells nothing about a setting; nothing if it does.
+func (m *Model) untold(setting string) string {
+	switch {
+	case m.Observations > 0:
+		return "the metrics don't tell lists, resyncs and resources apart"
+	case setting == "resync" && m.Spec.Reconcile.Resync == 0:
+		return "there are no resyncs"
+	case setting == "priority" && !m.lists():
+		return "nothing comes by lists or resyncs, which priorities are for"
+	case setting == "split" && !m.several:
+		return "there is one resource"
 	}
 	return ""
 }
@@ -225,7 +247,7 @@ func Effects(a Advice) []Effect {
 		}
 		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), print(i.High))
 	}
-	percent := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
+	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
 	var rows []Effect
 	for _, r := range []struct {
 		figure, meaning string
@@ -237,8 +259,9 @@ func Effects(a Advice) []Effect {
 		{"work, mean", "from get to done", func(f Figures) Interval { return f.Work.Mean }, Duration},
 		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", func(f Figures) Interval { return f.Settle.P99 }, Duration},
 		{"queue depth, mean", "", func(f Figures) Interval { return f.Depth }, number},
-		{"workers busy", "", func(f Figures) Interval { return f.Utilisation }, percent},
+		{"workers busy", "", func(f Figures) Interval { return f.Utilisation }, share},
 		{"API calls", "a second", func(f Figures) Interval { return f.CallRate }, number},
+		{"queue's processor time", "share of a processor", func(f Figures) Interval { return f.QueueCores }, percent},
 	} {
 		rows = append(rows, Effect{r.figure, text(a.Now, r.of, r.print), text(a.Then, r.of, r.print), r.meaning})
 	}

@@ -46,7 +46,9 @@ type Model struct {
 	length   time.Duration                  // of one simulation; 0: until the arrivals end
 	arrivals func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
 	priority bool
-	several  bool // resources
+	several  bool      // resources
+	shares   []float64 // of the adds, by resource, if there are several
+	queues   []QueueCost
 }
 
 // A Bucket compares what was measured with what the model makes of it.

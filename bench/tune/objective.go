@@ -139,6 +139,11 @@ func (o Objective) of(f Figures) float64 {
 	return f.CallRate.Mean
 }
 
+// ofTime tells whether it bounds a duration, or the depth that goes with it.
+func (o Objective) ofTime() bool {
+	return o.Figure == "wait" || o.Figure == "settle" || o.Figure == "work" || o.Figure == "depth"
+}
+
 // met tells whether a prediction keeps the bound.
 func (o Objective) met(f Figures) bool {
 	x := o.of(f)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,8 +23,8 @@ func paste(a Advice, kind flavour) []Snippet {
 	if kind == controllerManager {
 		return []Snippet{{string(controllerManager), "flags", workersFlag(a.Queue, s.Workers)}}
 	}
-	runtime := Snippet{string(controllerRuntime), "go", runtimeOptions(s)}
-	client := Snippet{string(clientGo), "go", clientOptions(a.Queue, s)}
+	runtime := Snippet{string(controllerRuntime), "go", runtimeOptions(a.Model, s)}
+	client := Snippet{string(clientGo), "go", clientOptions(a.Model, a.Queue, s)}
 	if kind == controllerRuntime {
 		return []Snippet{runtime, client}
 	}
@@ -99,23 +100,71 @@ func client(s Settings) string {
 	return fmt.Sprintf("config.QPS = %s\nconfig.Burst = %d\n", number(math.Ceil(s.QPS*100)/100), s.Burst)
 }
 
-func clientOptions(queue string, s Settings) string {
-	return client(s) + fmt.Sprintf(`limiter := %s
-queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[string]{Name: %q})
-for range %d { // workers
-	go wait.UntilWithContext(ctx, worker, time.Second)
-}
-`, limiter(s, "string"), queue, s.Workers)
+// newQueue is a Go expression that makes the queue of keys of the given type,
+// with a limiter and a name that are expressions, too.
+func newQueue(s Settings, key, limiter, name string) string {
+	config := fmt.Sprintf("workqueue.TypedRateLimitingQueueConfig[%s]{Name: %s}", key, name)
+	prioritised := fmt.Sprintf("(%s, func(o *priorityqueue.Opts[%s]) { o.RateLimiter = %s })", name, key, limiter)
+	switch s.Queue {
+	case "client-go":
+		return fmt.Sprintf("workqueue.NewTypedRateLimitingQueueWithConfig(%s, %s)", limiter, config)
+	case "heap":
+		return fmt.Sprintf("ratelimit.NewHeapQueue(%s, %s)", limiter, config)
+	case "heap4":
+		return fmt.Sprintf("ratelimit.NewHeap4Queue(%s, %s)", limiter, config)
+	case "fused":
+		return fmt.Sprintf("ratelimit.NewFusedQueue(%s, %s)", limiter, config)
+	case "controller-runtime":
+		return "priorityqueue.New" + prioritised
+	case "levels":
+		return "priority.New" + prioritised
+	}
+	return fmt.Sprintf("%s(%s, %s)", "/* the constructor of "+s.Queue+" */", limiter, config)
 }
 
-func runtimeOptions(s Settings) string {
+// splitComment says, in a comment, how the workers are shared out.
+func (m *Model) splitComment(s Settings) string {
+	if !s.Split || m == nil {
+		return ""
+	}
+	text := "// A queue for each resource, with workers of its own:"
+	for i, q := range m.split(s.Workers) {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d for %s", q.Workers, q.Name)
+	}
+	return text + ".\n"
+}
+
+func clientOptions(m *Model, queue string, s Settings) string {
+	var b strings.Builder
+	b.WriteString(client(s))
+	if s.Resync > 0 {
+		fmt.Fprintf(&b, "factory := informers.NewSharedInformerFactory(clientset, %s) // resync\n", goDuration(s.Resync))
+	}
+	fmt.Fprintf(&b, "limiter := %s\n%squeue := %s\n", limiter(s, "string"), m.splitComment(s), newQueue(s, "string", "limiter", strconv.Quote(queue)))
+	fmt.Fprintf(&b, "for range %d { // workers\n\tgo wait.UntilWithContext(ctx, worker, time.Second)\n}\n", s.Workers)
+	return b.String()
+}
+
+func runtimeOptions(m *Model, s Settings) string {
 	var b strings.Builder
 	b.WriteString(client(s))
 	if s.Resync > 0 {
 		fmt.Fprintf(&b, "resync := %s\nmanagerOptions.Cache.SyncPeriod = &resync\n", goDuration(s.Resync))
 	}
-	fmt.Fprintf(&b, "managerOptions.Controller.UsePriorityQueue = ptr.To(%v)\n", s.Priority)
-	fmt.Fprintf(&b, "options := controller.Options{\n\tMaxConcurrentReconciles: %d,\n\tRateLimiter: %s,\n}\n",
-		s.Workers, strings.ReplaceAll(limiter(s, "reconcile.Request"), "\n", "\n\t"))
+	b.WriteString(m.splitComment(s))
+	newer := ""
+	if s.Queue != queueVariant(s.Priority) {
+		newer = fmt.Sprintf(`	NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		return %s
+	},
+`, newQueue(s, "reconcile.Request", "limiter", "name"))
+	} else {
+		fmt.Fprintf(&b, "managerOptions.Controller.UsePriorityQueue = ptr.To(%v)\n", s.Priority)
+	}
+	fmt.Fprintf(&b, "options := controller.Options{\n\tMaxConcurrentReconciles: %d,\n\tRateLimiter: %s,\n%s}\n",
+		s.Workers, strings.ReplaceAll(limiter(s, "reconcile.Request"), "\n", "\n\t"), newer)
 	return b.String()
 }

@@ -19,34 +19,57 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 	limited := defaultSettings()
 	limited.Workers, limited.QPS, limited.Resync, limited.BaseDelay = 12, 62.5, 10*time.Hour, 1500*time.Nanosecond
-	for _, s := range []Settings{defaultSettings(), limited, {Workers: 1, BaseDelay: time.Millisecond, MaxDelay: time.Minute, BucketRate: 0.5, BucketBurst: 1, Priority: true}} {
+	list := []Settings{limited}
+	for _, q := range measuredQueues {
+		s := Settings{Workers: 1, BaseDelay: time.Millisecond, MaxDelay: time.Minute, BucketRate: 0.5, BucketBurst: 1, Priority: q.Priority, Queue: q.Variant}
+		list = append(list, s)
+	}
+	for _, s := range list {
 		dir, err := os.MkdirTemp(".", "testdata-snippets-")
 		require.NoError(t, err)
 		t.Cleanup(func() { os.RemoveAll(dir) })
+		factory := ""
+		if s.Resync > 0 {
+			factory = "\t_ = factory\n"
+		}
 		source := `package main
 
 import (
 	"context"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/priority"
+	"github.com/informerbench/informerbench/impl/ratelimit"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 func main() {}
 
-func client(ctx context.Context, config *rest.Config, worker func(context.Context)) {
-` + clientOptions(`a "queue"`, s) + `	_ = queue
+// What only some of the snippets import.
+var (
+	_ = ratelimit.NewFusedQueue[string]
+	_ = priority.New[string]
+	_ = priorityqueue.New[string]
+	_ = informers.NewSharedInformerFactory
+	_ = ptr.To[bool]
+)
+
+func client(ctx context.Context, config *rest.Config, clientset kubernetes.Interface, worker func(context.Context)) {
+` + clientOptions(nil, `a "queue"`, s) + factory + `	_ = queue
 }
 
 func runtime(config *rest.Config, managerOptions manager.Options) controller.Options {
-` + runtimeOptions(s) + `	return options
+` + runtimeOptions(nil, s) + `	return options
 }
 `
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o666))

@@ -50,7 +50,10 @@ type Figures struct {
 	Depth       Interval  `json:"depth"`
 	Utilisation Interval  `json:"utilisation"`
 	CallRate    Interval  `json:"callRate"`
-	Cost        float64   `json:"cost"` // see Cost
+	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
+	Cost        float64   `json:"cost"`       // see Cost
+
+	adds, retries float64 // a second
 }
 
 // Cost puts settings on one scale: workers, of which each holds a connection and
@@ -93,7 +96,7 @@ func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 		// Others take their part of the tokens.
 		spec.Reconcile.QPS = max(s.QPS-m.Background, s.QPS/1000)
 	}
-	c := sim.Config{Spec: &spec, Priority: s.Priority, MaxEvents: 200_000_000}
+	c := sim.Config{Spec: &spec, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
 	if s.Split {
 		c.Queues = m.split(s.Workers)
 	}
@@ -120,11 +123,21 @@ func cycleOf(a loadgen.Arrivals) time.Duration {
 	return time.Duration((a.On.Mean() + a.Off.Mean()) * 1e9)
 }
 
-// split shares the workers out by what the resources ask for.
+// split shares the workers out by how much the resources add: each gets one,
+// then whoever has least for its share.
 func (m *Model) split(workers int) []sim.Queue {
 	var queues []sim.Queue
 	for _, r := range m.Spec.Resources {
-		queues = append(queues, sim.Queue{Name: r.Name, Resources: []string{r.Name}, Workers: max(1, workers/len(m.Spec.Resources))})
+		queues = append(queues, sim.Queue{Name: r.Name, Resources: []string{r.Name}, Workers: 1})
+	}
+	for range workers - len(queues) {
+		poorest := 0
+		for i := range queues {
+			if m.shares[i]*float64(queues[poorest].Workers) > m.shares[poorest]*float64(queues[i].Workers) {
+				poorest = i
+			}
+		}
+		queues[poorest].Workers++
 	}
 	return queues
 }
@@ -134,7 +147,12 @@ func (m *Model) demand(s Settings) (load float64, bottleneck string) {
 	if m.Offered == 0 {
 		return 0, ""
 	}
-	load, bottleneck = m.Offered/float64(s.Workers), "workers"
+	q, _ := m.queue(s.Queue)
+	occupied := m.AddRate * q.Item
+	load, bottleneck = (m.Offered+occupied)/float64(s.Workers), "workers"
+	if occupied > load {
+		load, bottleneck = occupied, "queue"
+	}
 	if s.QPS > 0 {
 		if share := (m.AddRate*m.Calls + m.Background) / s.QPS; share > load {
 			load, bottleneck = share, "client QPS"
@@ -171,7 +189,8 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 			f.Stable = false
 		}
 	}
-	f.take(results)
+	cost, _ := m.queue(s.Queue)
+	f.take(results, cost)
 	return f, nil
 }
 
@@ -183,7 +202,7 @@ func (f Figures) unbounded() Figures {
 	return f
 }
 
-func (f *Figures) take(results []sim.Result) {
+func (f *Figures) take(results []sim.Result, queue QueueCost) {
 	all := sim.Replicas{Results: results}
 	figure := func(of func(sim.Result) float64) Interval { return Interval(all.Interval(of)) }
 	quantiles := func(of func(sim.Result) sim.Distribution) Quantiles {
@@ -207,6 +226,13 @@ func (f *Figures) take(results []sim.Result) {
 	f.Depth = figure(func(r sim.Result) float64 { return r.Depth })
 	f.Utilisation = figure(func(r sim.Result) float64 { return r.Utilisation })
 	f.CallRate = figure(func(r sim.Result) float64 { return r.CallRate })
+	rates := func(r sim.Result) (adds, retries float64) {
+		span := (r.Load + r.Drain).Seconds()
+		return float64(r.Adds) / span, float64(r.Retries) / span
+	}
+	f.adds = figure(func(r sim.Result) float64 { adds, _ := rates(r); return adds }).Mean
+	f.retries = figure(func(r sim.Result) float64 { _, retries := rates(r); return retries }).Mean
+	f.QueueCores = figure(func(r sim.Result) float64 { return queue.cores(rates(r)) })
 }
 
 // doubted widens the intervals of a prediction by what the data leave open of
@@ -266,5 +292,6 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	widen(&f.Utilisation, func(g Figures) float64 { return g.Utilisation.Mean })
 	f.Utilisation.High = min(1, f.Utilisation.High)
 	widen(&f.CallRate, func(g Figures) float64 { return g.CallRate.Mean })
+	widen(&f.QueueCores, func(g Figures) float64 { return g.QueueCores.Mean })
 	return f, nil
 }

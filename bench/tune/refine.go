@@ -2,52 +2,60 @@ package tune
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 )
 
 // confirm looks at the neighbours with more effort: the rough predictions may
-// be a worker off.
+// be a worker off, or a few calls a second.
 func (s *search) confirm(ctx context.Context, x Settings) (Settings, error) {
-	check := func(workers int) (bool, error) {
-		y := x
-		y.Workers = workers
-		s.progress(fmt.Sprintf("confirming %d workers", workers))
+	check := func(y Settings) (bool, error) {
+		s.progress("confirming " + brief(y))
 		f, err := s.m.predict(ctx, y, fine, s.seed+1)
 		return s.meets(f), err
 	}
-	ok, err := check(x.Workers)
+	ok, err := check(x)
 	if err != nil {
 		return x, err
 	}
-	for range 3 {
-		next := x.Workers - 1
-		if !ok {
-			next = x.Workers + 1
+	if ok {
+		for range 3 {
+			y := x
+			if y.Workers--; y.Workers < 1 {
+				break
+			}
+			if better, err := check(y); err != nil || !better {
+				return x, err
+			}
+			x = y
 		}
-		if next < 1 || next > s.maxWorkers {
-			break
+		return x, nil
+	}
+	for step := range 3 {
+		y := x
+		if y.Workers += step + 1; y.Workers <= s.maxWorkers {
+			if ok, err := check(y); err != nil || ok {
+				return y, err
+			}
 		}
-		better, err := check(next)
-		if err != nil {
-			return x, err
-		}
-		if ok && !better {
-			break
-		}
-		x.Workers = next
-		if !ok && better {
-			break
+		if y = x; s.limited() {
+			y.QPS = tidy(x.QPS*math.Pow(1.05, float64(step+1)), s.maxQPS)
+			y.Burst = max(x.Burst, int(math.Ceil(y.QPS)))
+			if ok, err := check(y); err != nil || ok {
+				return y, err
+			}
 		}
 	}
 	return x, nil
 }
 
+// limited tells whether the client is to have a limit.
+func (s *search) limited() bool { return !s.noLimit && s.maxQPS > 0 }
+
 // chooseBurst takes the smallest of the usual bursts that still meets the
 // objectives: the API server has to bear it at once.
 func (s *search) chooseBurst(ctx context.Context, x Settings) (Settings, error) {
-	if s.noLimit || s.maxQPS == 0 {
+	if !s.limited() {
 		return x, nil
 	}
 	bursts := []int{max(1, int(math.Ceil(x.QPS))), max(1, int(math.Ceil(1.5*x.QPS)))}
@@ -72,14 +80,16 @@ func (s *search) chooseBurst(ctx context.Context, x Settings) (Settings, error) 
 	return x, nil
 }
 
-// keepCurrent prefers no change to one that saves little.
+// keepCurrent prefers no change of workers and calls to one that saves little.
 func (s *search) keepCurrent(ctx context.Context, x Settings) (Settings, error) {
-	if Cost(s.current) > 1.1*Cost(x) || s.current == x || s.current.Workers > s.maxWorkers || s.maxQPS > 0 && !s.noLimit && (s.current.QPS == 0 || s.current.QPS > s.maxQPS) {
+	y := x
+	y.Workers, y.QPS, y.Burst = s.current.Workers, s.current.QPS, s.current.Burst
+	if y == x || Cost(y) > 1.1*Cost(x) || y.Workers > s.maxWorkers || s.limited() && (y.QPS == 0 || y.QPS > s.maxQPS) {
 		return x, nil
 	}
-	f, err := s.m.predict(ctx, s.current, fine, s.seed+1)
-	if err == nil && s.meets(f) && x.BucketRate == s.current.BucketRate {
-		return s.current, nil
+	f, err := s.m.predict(ctx, y, fine, s.seed+1)
+	if err == nil && s.meets(f) {
+		return y, nil
 	}
 	return x, err
 }

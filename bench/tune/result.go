@@ -82,6 +82,7 @@ type CurvePoint struct {
 	SettleP99   Interval `json:"settleP99"`
 	Utilisation float64  `json:"utilisation"`
 	CallRate    float64  `json:"callRate"`
+	QueueCores  float64  `json:"queueCores"`
 }
 
 // Progress tells what is being done.

@@ -15,6 +15,7 @@ type search struct {
 	current    Settings
 	objectives []Objective
 	seed       uint64
+	kind       flavour
 	progress   func(string)
 
 	maxWorkers int
@@ -25,8 +26,8 @@ type search struct {
 	impossible []string
 }
 
-func newSearch(m *Model, current Settings, o Options, progress func(string)) *search {
-	s := &search{m: m, current: current, objectives: o.Objectives, seed: o.Seed, progress: progress, tried: map[Settings]Figures{}}
+func newSearch(m *Model, current Settings, o Options, kind flavour, progress func(string)) *search {
+	s := &search{m: m, current: current, objectives: o.Objectives, seed: o.Seed, kind: kind, progress: progress, tried: map[Settings]Figures{}}
 	s.maxWorkers = max(64, current.Workers, int(4*m.AddRate*m.Busy)+1)
 	need := m.AddRate*m.Calls + m.Background
 	s.noLimit = current.QPS == 0
@@ -61,6 +62,14 @@ func (s *search) figures(ctx context.Context, x Settings) (Figures, error) {
 	if f, ok := s.tried[x]; ok {
 		return f, nil
 	}
+	if y, alike := s.m.alike(x); alike {
+		f, err := s.figures(ctx, y)
+		if err == nil {
+			f = s.m.exchanged(f, x)
+			s.tried[x] = f
+		}
+		return f, err
+	}
 	s.progress(fmt.Sprintf("%d settings tried, now %d workers, QPS %s", len(s.tried), x.Workers, fields[1].text(x)))
 	f, err := s.m.predict(ctx, x, rough, s.seed)
 	if err != nil {
@@ -68,6 +77,19 @@ func (s *search) figures(ctx context.Context, x Settings) (Figures, error) {
 	}
 	s.tried[x] = f
 	return f, nil
+}
+
+// refined keeps a prediction of more effort in the place of the rough one, and of
+// those for queues that are predicted to do the same.
+func (s *search) refined(f Figures) {
+	for x := range s.tried {
+		like := x
+		like.Queue = f.Settings.Queue
+		if like == f.Settings && s.m.occupied(x) == 0 && s.m.occupied(f.Settings) == 0 {
+			s.tried[x] = s.m.exchanged(f, x)
+		}
+	}
+	s.tried[f.Settings] = f
 }
 
 // meets tells whether a prediction is stable and keeps every bound.
@@ -79,18 +101,24 @@ func (s *search) meets(f Figures) bool {
 func (s *search) most() Settings {
 	x := s.current
 	x.Workers = s.maxWorkers
-	if s.maxQPS > 0 && !s.noLimit {
-		x.QPS, x.Burst = s.maxQPS, generous(s.maxQPS)
+	if s.limited() {
+		x.QPS, x.Burst = s.maxQPS, s.generous(s.maxQPS)
 	}
 	// Without a limit, or without calls that are known, it stays as it is.
 	return x
 }
 
-func generous(qps float64) int { return max(1, int(math.Ceil(2*qps))) }
+// generous is the burst that a search begins with: what the API server has to
+// bear at once is at most two seconds' calls, if it isn't more by now.
+func (s *search) generous(qps float64) int { return max(1, int(math.Ceil(2*qps)), s.current.Burst) }
 
 // best finds the recommendation: the fewest workers and calls that meet the
 // objectives. Without an objective on durations they are to be as short as
 // they get, within 5 %.
+//
+// The other settings come in where they matter: before, if workers and calls
+// alone don't meet the objectives, and after, around the cheapest that do. If
+// they then allow for fewer workers or calls, these are looked for once more.
 func (s *search) best(ctx context.Context) (Settings, error) {
 	most := s.most()
 	if load, bottleneck := s.m.demand(most); load >= 1 {
@@ -103,20 +131,48 @@ func (s *search) best(ctx context.Context) (Settings, error) {
 	if err != nil {
 		return s.current, err
 	}
-	s.aim(top)
-	best, err := s.workersAndQPS(ctx, most)
-	if best.Workers == 0 {
-		best = most
+	if !s.satisfied(top) {
+		if most, err = s.others(ctx, most); err != nil {
+			return s.current, err
+		}
+		top = s.tried[most]
 	}
+	s.aim(top)
+	best, err := s.cheapest(ctx, most)
 	if err != nil {
 		return best, err
 	}
-	for _, step := range []func(context.Context, Settings) (Settings, error){s.confirm, s.chooseBurst, s.others, s.keepCurrent} {
-		if best, err = step(ctx, best); err != nil {
+	with, err := s.others(ctx, best)
+	if err != nil {
+		return best, err
+	}
+	if with != best {
+		best = with
+		with.Workers, with.QPS, with.Burst = most.Workers, most.QPS, most.Burst
+		again, err := s.cheapest(ctx, with)
+		if err != nil {
 			return best, err
 		}
+		if Cost(again) < Cost(best) {
+			best = again
+		}
 	}
-	return best, nil
+	if best, err = s.confirm(ctx, best); err != nil {
+		return best, err
+	}
+	return s.keepCurrent(ctx, best)
+}
+
+// satisfied tells whether the objectives name a duration and all are kept.
+func (s *search) satisfied(f Figures) bool {
+	durations := false
+	for _, o := range s.objectives {
+		if !o.met(f) {
+			return false
+		}
+		durations = durations || o.ofTime()
+	}
+	return durations && f.Stable
 }
 
 // unbearable says what the limits would have to be.
@@ -134,7 +190,6 @@ func (s *search) stabilise(x Settings, bottleneck string) Settings {
 		retries := s.m.AddRate * s.m.Failure
 		x.BucketRate = math.Ceil(2 * retries)
 		x.BucketBurst = max(x.BucketBurst, int(10*x.BucketRate))
-		s.current.BucketRate, s.current.BucketBurst = x.BucketRate, x.BucketBurst
 	}
 	return x
 }
@@ -146,7 +201,7 @@ func (s *search) aim(top Figures) {
 		if o.Figure == "workers" || o.Figure == "api qps" {
 			continue
 		}
-		durations = durations || o.Figure != "utilisation"
+		durations = durations || o.ofTime()
 		if !o.met(top) {
 			reached := o.of(top)
 			s.impossible = append(s.impossible, fmt.Sprintf("%s: the nearest possible within the limits is %s, with %s", o.Text, o.text(reached), brief(top.Settings)))
@@ -174,73 +229,6 @@ func brief(x Settings) string {
 		text += fmt.Sprintf(" and a QPS of %s", number(x.QPS))
 	}
 	return text
-}
-
-// workersAndQPS finds the cheapest pair: for each QPS, from the most down, the
-// fewest workers by bisection, since durations fall with both.
-func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, error) {
-	var best Settings
-	bestCost := math.Inf(1)
-	least := int(s.m.Offered) + 1
-	consider := func(qps float64) (bool, error) {
-		x := most
-		if qps > 0 {
-			x.QPS, x.Burst = qps, generous(qps)
-		}
-		low, high := max(1, least), s.maxWorkers
-		if room := bestCost - qps/10; room < float64(high) {
-			high = int(room)
-		}
-		if high < low {
-			return false, nil
-		}
-		x.Workers = high
-		f, err := s.figures(ctx, x)
-		if err != nil || !s.meets(f) {
-			return false, err
-		}
-		for low < high {
-			x.Workers = (low + high) / 2
-			if f, err = s.figures(ctx, x); err != nil {
-				return false, err
-			}
-			if s.meets(f) {
-				high = x.Workers
-			} else {
-				low = x.Workers + 1
-			}
-		}
-		x.Workers = high
-		if cost := Cost(x); cost < bestCost {
-			best, bestCost = x, cost
-		}
-		return true, nil
-	}
-	if s.noLimit || s.maxQPS == 0 {
-		_, err := consider(0)
-		return best, err
-	}
-	floor := 1.01 * (s.m.AddRate*s.m.Calls + s.m.Background)
-	failed := 0
-	for qps := most.QPS; qps >= floor; qps /= 1.2 {
-		ok, err := consider(tidy(qps, most.QPS))
-		if err != nil {
-			return best, err
-		}
-		if failed++; ok {
-			failed = 0
-		}
-		if failed == 4 {
-			break
-		}
-	}
-	return best, nil
-}
-
-// tidy rounds a QPS up to two digits, to what people write, within a limit.
-func tidy(qps, limit float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(qps))-1)
-	return min(math.Ceil(qps/unit-1e-9)*unit, limit)
 }
 
 // pareto keeps the settings to which none is both cheaper and faster.

@@ -68,6 +68,16 @@ var fields = []struct {
 	{"split", "a queue for each resource", func(s Settings) string { return onOff(s.Split) }},
 }
 
+// fieldOf is a setting's place among the fields.
+func fieldOf(name string) int {
+	for i, f := range fields {
+		if f.name == name {
+			return i
+		}
+	}
+	panic("no setting " + name)
+}
+
 func onOff(b bool) string {
 	if b {
 		return "on"
@@ -83,8 +93,9 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// Check reports the first setting that makes no sense.
-func (s Settings) Check() error {
+// Check reports the first setting that makes no sense; the queue has to be one
+// of those whose cost is known.
+func (s Settings) Check(queues []QueueCost) error {
 	for _, f := range []struct {
 		name  string
 		value float64
@@ -105,7 +116,7 @@ func (s Settings) Check() error {
 	if s.MaxDelay < s.BaseDelay {
 		return fmt.Errorf("maxDelay: found %v, expected at least the base delay, %v", s.MaxDelay, s.BaseDelay)
 	}
-	return nil
+	return checkQueue(s, queues)
 }
 
 // apply gives a copy of the controller these settings.

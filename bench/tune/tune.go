@@ -3,15 +3,12 @@ package tune
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
-	"github.com/informerbench/informerbench/loadgen"
-	"github.com/informerbench/informerbench/loadgen/sim"
 	"k8s.io/utils/clock"
 )
 
@@ -23,6 +20,7 @@ type Options struct {
 	Keys        int           // objects of the queue; 0: not known
 	Calls       float64       // API calls a reconcile; 0: as the client's counters tell
 	CallLatency time.Duration // of one, once sent; 0: likewise
+	Queues      []QueueCost   // variants to choose from; none: those measured for this package
 	Client      string        // "shared": all queues of the process share one limit, "own": each has its own; "": own in kube-controller-manager, else shared
 	Seed        uint64
 	Budget      time.Duration // for all queues; 0: none
@@ -45,6 +43,9 @@ func newTimer(o *Options) timer {
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
+	}
+	if o.Queues == nil {
+		o.Queues = measuredQueues
 	}
 	return timer{*o, o.Clock.Now()}
 }
@@ -89,7 +90,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			continue
 		}
 		current := kind.current(o.Current, q)
-		if err := current.Check(); err != nil {
+		if err := current.Check(o.Queues); err != nil {
 			return nil, err
 		}
 		a := Advice{Queue: name, Current: current, Recommended: current.Settings}
@@ -192,7 +193,7 @@ func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, pr
 
 // search1 recommends for a model.
 func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
-	s := newSearch(a.Model, a.Current.Settings, o, progress)
+	s := newSearch(a.Model, a.Current.Settings, o, kind, progress)
 	a.Recommended = a.Current.Settings
 	now, err := s.m.predict(ctx, a.Current.Settings, fine, o.Seed+1)
 	if err != nil {
@@ -210,7 +211,7 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	}
 	a.Then = &then
 	if then.Stable {
-		s.tried[best] = then
+		s.refined(then)
 		a.Pareto = s.pareto()
 	}
 	if a.Curves, err = s.curves(ctx, best); err != nil {
@@ -223,85 +224,4 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 		}
 	}
 	return err
-}
-
-// Workload advises on a spec: its load, and the controller that it describes.
-func Workload(ctx context.Context, spec *loadgen.Spec, o Options) (*Result, error) {
-	return synthetic(ctx, spec, nil, o)
-}
-
-// Recording advises on recorded arrivals, which take the place of the spec's
-// events; each call of arrivals gives them from the begin. The spec's reconcile
-// says what the controller does.
-func Recording(ctx context.Context, arrivals func(seed uint64) sim.Arrivals, spec *loadgen.Spec, o Options) (*Result, error) {
-	return synthetic(ctx, spec, arrivals, o)
-}
-
-func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) sim.Arrivals, o Options) (*Result, error) {
-	t := newTimer(&o)
-	complete := spec
-	var err error
-	if arrivals == nil {
-		if complete, err = spec.Complete(); err != nil {
-			return nil, err
-		}
-	}
-	if complete.Reconcile.Service.IsZero() && complete.Reconcile.Calls.IsZero() {
-		return nil, errors.New("reconcile.service: missing, expected how long a reconcile takes: nothing else in a workload or recording tells it")
-	}
-	current := Current{Settings: o.Current.Settings, Told: o.Current.Told}
-	if current.Told == nil {
-		current.Told = map[string]string{}
-	}
-	if arrivals == nil {
-		current.fill(settingsOf(complete.Reconcile), "workload")
-	} else {
-		base := defaultSettings()
-		if complete.Reconcile.Calls.IsZero() {
-			base.QPS, base.Burst = 0, 0
-		}
-		current.fill(base, "default of client-go")
-	}
-	if err := current.Check(); err != nil {
-		return nil, err
-	}
-	m := &Model{Spec: complete, arrivals: arrivals, several: len(complete.Resources) > 1, priority: current.Priority}
-	r := &Result{Schema: SchemaVersion, Flavour: string(clientGo), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
-	a := Advice{Queue: complete.Name, Current: current, Recommended: current.Settings, Model: m}
-	part, cancel := t.part(ctx, 1)
-	defer cancel()
-	err = m.measure(part, current.Settings, o.Seed)
-	if err == nil {
-		err = search1(part, &a, o, clientGo, t.tell(a.Queue))
-	}
-	if err != nil && !interrupted(err) {
-		return nil, err
-	}
-	r.stopped(ctx, err)
-	a.explain(clientGo)
-	r.Queues = []Advice{a}
-	return r, nil
-}
-
-// measure takes a spec's rates from a simulation of it.
-func (m *Model) measure(ctx context.Context, s Settings, seed uint64) error {
-	results, err := m.simulate(ctx, s, effort{replicas: 1}, seed)
-	if err != nil {
-		return err
-	}
-	x := results[0]
-	span := x.Load.Seconds()
-	if !(span > 0) || x.Reconciles == 0 {
-		return fmt.Errorf("%s: its events take no time or cause no reconcile, so there is nothing to tune; expected a rate", m.Spec.Name)
-	}
-	m.Interval, m.Told = span, "simulation"
-	m.RawRate, m.AddRate = float64(x.Arrivals)/span, float64(x.Adds)/span
-	m.Coalesced = float64(x.Coalesced) / float64(max(1, x.Arrivals+x.Listed+x.Retries))
-	m.Work, m.Utilisation, m.CallRate, m.Depth = x.Work.Mean().Seconds(), x.Utilisation, x.CallRate, x.Depth
-	m.Throttle, m.Failure = x.Throttle.Mean().Seconds(), m.Spec.Reconcile.Failure
-	m.Service, m.CallLatency = m.Spec.Reconcile.Service.Mean(), m.Spec.Reconcile.CallLatency.Mean()
-	m.Calls = m.Spec.Reconcile.Calls.Mean()
-	m.Busy = m.Service + m.Calls*m.CallLatency
-	m.Bursts = "as the workload says"
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/tune"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -51,6 +52,19 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 	source := fmt.Sprintf("%s, %v by %s", sourceNames(l.metrics), d.Interval.Round(time.Millisecond), d.Told)
 	r, err := tune.Metrics(ctx, d, l.options)
 	return named(r, source, err)
+}
+
+// queueCosts reads what queues cost in a run of the benchmarks.
+func queueCosts(dir string) ([]tune.QueueCost, error) {
+	_, samples, err := experiment.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := tune.QueueCosts(samples)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return costs, nil
 }
 
 func named(r *tune.Result, source string, err error) (*tune.Result, error) {

@@ -1,0 +1,99 @@
+package tune
+
+import (
+	"context"
+	"math"
+)
+
+// cheapest are the fewest workers and calls, with the smallest burst, that meet
+// the objectives; the most generous settings if none do.
+func (s *search) cheapest(ctx context.Context, most Settings) (Settings, error) {
+	x, err := s.workersAndQPS(ctx, most)
+	if x.Workers == 0 {
+		x = most
+	}
+	if err != nil {
+		return x, err
+	}
+	return s.chooseBurst(ctx, x)
+}
+
+// workersAndQPS finds the cheapest pair: for each QPS the fewest workers by
+// bisection, since durations fall with both; first in steps of a fifth, from the
+// most down, then around the best of these in steps of a twenty-fifth.
+func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, error) {
+	var best Settings
+	if !s.limited() {
+		_, err := s.fewestWorkers(ctx, most, 0, &best)
+		return best, err
+	}
+	floor := 1.01 * (s.m.AddRate*s.m.Calls + s.m.Background)
+	for qps, failed := most.QPS, 0; qps >= floor && failed < 4; qps /= 1.2 {
+		ok, err := s.fewestWorkers(ctx, most, tidy(qps, most.QPS), &best)
+		if err != nil {
+			return best, err
+		}
+		if failed++; ok {
+			failed = 0
+		}
+	}
+	if best.Workers == 0 {
+		return best, nil
+	}
+	for around, step := best.QPS, -4; step <= 4; step++ {
+		qps := tidy(around*math.Pow(1.04, float64(step)), most.QPS)
+		if qps < floor || qps == around {
+			continue
+		}
+		if _, err := s.fewestWorkers(ctx, most, qps, &best); err != nil {
+			return best, err
+		}
+	}
+	return best, nil
+}
+
+// fewestWorkers looks for workers that meet the objectives with that QPS, 0 for
+// the most generous settings' own, and that cost less than the best so far,
+// which they then become.
+func (s *search) fewestWorkers(ctx context.Context, most Settings, qps float64, best *Settings) (ok bool, err error) {
+	x := most
+	if qps > 0 {
+		x.QPS, x.Burst = qps, s.generous(qps)
+	}
+	low, high := max(1, int(s.m.Offered)+1), s.maxWorkers
+	if best.Workers > 0 {
+		high = min(high, int(math.Ceil(Cost(*best)-qps/10))-1)
+	}
+	meet := func(workers int) (bool, error) {
+		x.Workers = workers
+		f, err := s.figures(ctx, x)
+		return s.meets(f), err
+	}
+	if high < low {
+		return false, nil
+	}
+	if ok, err := meet(high); !ok || err != nil {
+		return false, err
+	}
+	for low < high {
+		middle := (low + high) / 2
+		ok, err := meet(middle)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	x.Workers = high
+	*best = x
+	return true, nil
+}
+
+// tidy rounds a QPS up to two digits, to what people write, within a limit.
+func tidy(qps, limit float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(qps))-1)
+	return min(math.Ceil(qps/unit-1e-9)*unit, limit)
+}
