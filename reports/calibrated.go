@@ -33,11 +33,15 @@ func newCalibrated(r calibration.Result, own bool) *calibrated {
 			promise = cellValue{Text: limit + percent(x.Promise), Sort: x.Promise}
 		}
 		share := float64(x.Hits) / float64(max(x.Runs, 1))
+		found, interval := cellValue{Text: none}, cellValue{Text: none}
+		if x.Runs > 0 {
+			found = cellValue{Text: fmt.Sprintf("%s %s", percent(share), what), Sort: share}
+			interval = cellValue{Text: percent(x.Low) + " to " + percent(x.High), Sort: x.Low}
+		}
 		by := quantity(x.Evidence)
 		c.Table.Rows = append(c.Table.Rows, tableRow{[]string{x.Name, by}, []cellValue{
 			{Text: count(float64(x.Runs)), Sort: float64(x.Runs)},
-			{Text: fmt.Sprintf("%s %s", percent(share), what), Sort: share},
-			{Text: percent(x.Low) + " to " + percent(x.High), Sort: x.Low},
+			found, interval,
 			promise,
 			{Text: keptText(x)},
 		}})

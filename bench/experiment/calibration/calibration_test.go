@@ -190,3 +190,8 @@ type counting struct {
 }
 
 func (q *counting) Done(item string) { q.done++; q.TypedInterface.Done(item) }
+
+func TestCheckInWords(t *testing.T) {
+	assert.Equal(t, "no run yet", Check{Planted: 0.1}.String())
+	assert.Contains(t, Check{Planted: 0.1, Runs: 2, Hits: 1, High: 1}.String(), "1 of 2 runs found it (95 % interval 0.0 to 100.0 %)")
+}

@@ -90,6 +90,9 @@ func (c Check) String() string {
 	if c.Planted > 0 {
 		what = "runs found it"
 	}
+	if c.Runs == 0 {
+		return "no run yet"
+	}
 	s := fmt.Sprintf("%d of %d %s (95 %% interval %.1f to %.1f %%)", c.Hits, c.Runs, what, 100*c.Low, 100*c.High)
 	if c.Measured > 0 {
 		s += fmt.Sprintf(", measured as %.1f %%", 100*c.Measured)
