@@ -10,6 +10,20 @@
 //	    holds; a raised priority takes the last place of its new level.
 //	 4. Done frees the key, and its entry if it was not added meanwhile.
 //
+// Process CPU time an item relative to controller-runtime's queue in the same
+// run, string keys at three priorities, with two processors and in brackets with
+// one: medians of five short interleaved runs on a machine with other work, so
+// the last digit means nothing. It allocates nothing an item, controller-runtime's
+// three to four objects.
+//
+//	1 producer, 1 worker       11× (14×)
+//	4 producers, 16 workers    10× (13×)
+//	backlog of 10,000          11×  (9×)
+//	backlog of 100,000          8×  (7×)
+//
+// Half of what is left is the table of keys: hashing, two probes, and in a backlog
+// its growth. The rest is mostly the three pairs of Lock and Unlock.
+//
 // It is a package of its own because controller-runtime's, whose interface it
 // has, sets the program's workqueue metrics provider when it is linked in: who
 // uses the other queues should not get that with them.
