@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,7 +70,8 @@ short is written as far as it goes, and a warning says so.`,
 	return cmd
 }
 
-// copyTraces writes recordings into one file; change may alter a record.
+// copyTraces writes recordings into one file; change may alter a record. What is
+// written when Ctrl-C ends it is kept, unless it would replace a file.
 func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format string, change func(*trace.Record) error) error {
 	for _, path := range from {
 		if same, err := samePath(path, to); err != nil || same {
@@ -106,11 +108,18 @@ func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format st
 			ticker.tick("written")
 		}
 	}()
+	kept := errors.Is(err, context.Canceled) && ticker.count > 0 && to != "-" && !exists(to)
+	if kept {
+		err = nil
+	}
 	if err := out.finish(err); err != nil {
 		return interrupted(err)
 	}
 	ticker.line.done()
 	in.warn()
+	if kept {
+		return fmt.Errorf("interrupted: %s has the %d events until then", to, ticker.count)
+	}
 	if to != "-" {
 		info, err := os.Stat(to)
 		if err != nil {
@@ -119,6 +128,11 @@ func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format st
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d events, %d bytes\n", to, ticker.count, info.Size())
 	}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func samePath(a, b string) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/loadgen"
@@ -211,4 +213,31 @@ $`, stdout)
 	code, stderr = record("--resource", "widgets", "--append")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, `resource "widgets": the server has no such resource`)
+}
+
+// Ctrl-C keeps what was written, but puts no part in the place of a whole file.
+func TestInterruptedImport(t *testing.T) {
+	lines, path := sampleFile(t, 200), filepath.Join(t.TempDir(), "a.ibt")
+	run := func() error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		cmd := &cobra.Command{}
+		cmd.SetContext(ctx)
+		cmd.SetErr(io.Discard)
+		read := 0
+		return copyTraces(cmd, &traceInput{}, []string{lines}, path, "compact", func(*trace.Record) error {
+			if read++; read == 50 {
+				cancel()
+			}
+			return nil
+		})
+	}
+	require.EqualError(t, run(), "interrupted: "+path+" has the 50 events until then")
+	code, stdout, stderr := traceRun(t, "info", path)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "50 events in ")
+	require.EqualError(t, run(), "interrupted")
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no part is left behind")
 }
