@@ -21,9 +21,9 @@ func New(keyFunc cache.KeyFunc, store cache.ThreadSafeStoreWithTransaction) *Ind
 	return &Indexer{store, keyFunc}
 }
 
-// A pairStore replaces its contents by pairs without a map in between.
-type pairStore interface {
-	replacePairs(keys []string, objs []any, resourceVersion string)
+// A listStore replaces its contents by a list, without a map in between.
+type listStore interface {
+	replaceList(keyFunc cache.KeyFunc, list []any, resourceVersion string) error
 }
 
 // Add stores obj under its key. The error is a cache.KeyError.
@@ -69,30 +69,18 @@ func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 // objects with one key the last stays. When an object has no key, the error is a
 // cache.KeyError and nothing changes.
 func (x *Indexer) Replace(list []any, resourceVersion string) error {
-	pairs, direct := x.ThreadSafeStoreWithTransaction.(pairStore)
-	var keys []string
-	var items map[string]any
-	if direct {
-		keys = make([]string, 0, len(list))
-	} else {
-		items = make(map[string]any, len(list))
+	if store, ok := x.ThreadSafeStoreWithTransaction.(listStore); ok {
+		return store.replaceList(x.keyFunc, list, resourceVersion)
 	}
+	items := make(map[string]any, len(list))
 	for _, obj := range list {
 		key, err := x.keyFunc(obj)
 		if err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
-		if direct {
-			keys = append(keys, key)
-		} else {
-			items[key] = obj
-		}
+		items[key] = obj
 	}
-	if direct {
-		pairs.replacePairs(keys, list, resourceVersion)
-	} else {
-		x.ThreadSafeStoreWithTransaction.Replace(items, resourceVersion)
-	}
+	x.ThreadSafeStoreWithTransaction.Replace(items, resourceVersion)
 	return nil
 }
 

@@ -36,6 +36,7 @@ type SnapshotStore struct {
 	mu    spinMutex
 	clock clock
 	odd   uint64 // the stripes that the write under way has made odd
+	alone bool   // nobody else has the store yet: Replace is building it
 	rv    string
 }
 
@@ -160,7 +161,11 @@ func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, v
 func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
 	c := &s.clock
 	slot := uint32(d.rows.n)
-	d.rows.grow(c).store(key, obj)
+	if r := d.rows.grow(c); s.alone {
+		*r = row{key, obj}
+	} else {
+		r.store(key, obj)
+	}
 	for range d.indices {
 		d.refs.push(ref{id: noValue}, c)
 	}

@@ -56,23 +56,30 @@ func (s *SnapshotStore) getLocked(h uint64, key string) (item any, exists bool) 
 }
 
 // List returns all objects.
-func (s *SnapshotStore) List() []any { return everything(s, objectOf) }
-
-// ListKeys returns all keys.
-func (s *SnapshotStore) ListKeys() []string { return everything(s, keyOf) }
-
-// What a read takes of a row.
-func objectOf(r *row) any { return r.obj }
-func keyOf(r *row) string { return r.key }
-
-func everything[E any](s *SnapshotStore, of func(*row) E) []E {
+func (s *SnapshotStore) List() []any {
 	rows := s.snapshot()
 	defer s.done()
-	out := make([]E, 0, rows.n)
+	out := make([]any, rows.n)
 	for i := 0; i < rows.n; i += leafLen {
 		part := rows.part(i)
-		for i := range part {
-			out = append(out, of(&part[i]))
+		to := out[i : i+len(part)]
+		for i := range to {
+			to[i] = part[i].obj
+		}
+	}
+	return out
+}
+
+// ListKeys returns all keys.
+func (s *SnapshotStore) ListKeys() []string {
+	rows := s.snapshot()
+	defer s.done()
+	out := make([]string, rows.n)
+	for i := 0; i < rows.n; i += leafLen {
+		part := rows.part(i)
+		to := out[i : i+len(part)]
+		for i := range to {
+			to[i] = part[i].key
 		}
 	}
 	return out
@@ -149,6 +156,10 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 	slices.Sort(keys)
 	return keys, nil
 }
+
+// What a read takes of a row.
+func objectOf(r *row) any { return r.obj }
+func keyOf(r *row) string { return r.key }
 
 // having copies few rows under the lock and more from a snapshot.
 func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from func([]E, view[uint32], view[row]) []E) []E {

@@ -114,43 +114,55 @@ func (s *SnapshotStore) Bookmark(rv string) {
 
 // Replace makes items the contents, in one moment.
 func (s *SnapshotStore) Replace(items map[string]any, resourceVersion string) {
-	s.exchange(resourceVersion, len(items), func(put func(string, any)) {
+	_ = s.exchange(resourceVersion, len(items), func(put func(string, any)) error {
 		for key, obj := range items {
 			put(key, obj)
 		}
+		return nil
 	})
 }
 
-// replacePairs is Replace by a list; of equal keys the last counts.
-func (s *SnapshotStore) replacePairs(keys []string, objs []any, resourceVersion string) {
-	s.exchange(resourceVersion, len(keys), func(put func(string, any)) {
-		for i, key := range keys {
-			put(key, objs[i])
+// replaceList is Replace by objects, which keyFunc names; of equal keys the last
+// counts. After a cache.KeyError nothing has changed.
+func (s *SnapshotStore) replaceList(keyFunc cache.KeyFunc, objs []any, resourceVersion string) error {
+	return s.exchange(resourceVersion, len(objs), func(put func(string, any)) error {
+		for _, obj := range objs {
+			key, err := keyFunc(obj)
+			if err != nil {
+				return cache.KeyError{Obj: obj, Err: err}
+			}
+			put(key, obj)
 		}
+		return nil
 	})
 }
 
 // exchange builds a store of its own outside the locks, where nobody waits for
 // it, and takes over its contents.
-func (s *SnapshotStore) exchange(rv string, size int, fill func(put func(string, any))) {
+func (s *SnapshotStore) exchange(rv string, size int, fill func(put func(string, any)) error) error {
 	var d *contents
+	var err error
 	s.write(func(sc *schema) {
 		next := newSnapshotStore(s.seed, sc)
+		next.alone = true
 		next.begin()
 		d = next.data.Load()
 		for i := range d.stripes {
 			d.stripes[i].table.Store(newSlotTable(room(size / stripeCount)))
 		}
 		var buf [][]string
-		fill(func(key string, obj any) {
+		err = fill(func(key string, obj any) {
 			buf = sc.values(buf[:0], key, obj)
 			next.put(d, next.hash(key), key, obj, buf)
 		})
 	})
 	// Its dates begin at 1, which is before or at any snapshot to come.
-	s.data.Store(d)
-	s.rv = rv
+	if err == nil {
+		s.data.Store(d)
+		s.rv = rv
+	}
 	s.end()
+	return err
 }
 
 // AddIndexers adds indexers, with entries for what is stored. A name that the
