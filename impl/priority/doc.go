@@ -21,8 +21,8 @@
 //	backlog of 10,000          11×  (9×)
 //	backlog of 100,000          8×  (7×)
 //
-// Half of what is left is the table of keys: hashing, two probes, and in a backlog
-// its growth. The rest is mostly the three pairs of Lock and Unlock.
+// In a profile of one goroutine with 2,000 items queued, about half of what is
+// left is the table of keys, hashing included.
 //
 // It is a package of its own because controller-runtime's, whose interface it
 // has, sets the program's workqueue metrics provider when it is linked in: who
