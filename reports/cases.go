@@ -15,6 +15,7 @@ import (
 type caseView struct {
 	ID, Name, Summary, Unit, Baseline string
 	Noise                             string
+	Load                              string // what of it is the load's, a sentence
 	Headline                          string // its best variant in a few words
 	Columns                           []string
 	Rows                              []row
@@ -74,7 +75,7 @@ var mainUnits = []string{"sec/op", "allocs/op", "B/op", liveBytes}
 
 func newCaseView(c verdict.CaseStats, id string) caseView {
 	view := caseView{ID: id, Name: c.Name, Summary: capital(sentence(c.Summary)), Unit: c.Unit, Baseline: c.Baseline,
-		Noise: floorText(c.NoiseFloor), stats: c}
+		Noise: floorText(c.NoiseFloor), Load: loadText(c), stats: c}
 	all := map[string][]float64{}
 	for _, r := range c.Rows {
 		for unit, m := range r.Metrics {

@@ -58,7 +58,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
 		for _, x := range c.Cases {
 			line("")
-			line("%s: %s Noise floor %s.", code(x.Name), text(sentence(x.Summary)), x.Noise)
+			line("%s: %s Noise floor %s. %s", code(x.Name), text(sentence(x.Summary)), x.Noise, text(x.Load))
 			line("")
 			header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
 			for _, col := range x.Columns {
@@ -96,6 +96,16 @@ func renderMarkdown(p *page) ([]byte, error) {
 		if p.Hidden > 0 {
 			line("- and %d more in stats.json", p.Hidden)
 		}
+	}
+	if p.Loads != nil {
+		line("")
+		line("<details><summary>What the load itself costs</summary>")
+		line("")
+		line("Each case with a component that does nothing, sampled in turns with the variants. This is part of all figures above; the larger its share, the nearer ratios are to 1.")
+		line("")
+		writeTable(p.Loads, line)
+		line("")
+		line("</details>")
 	}
 	if c := p.Calibration; c != nil {
 		line("")

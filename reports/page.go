@@ -37,6 +37,7 @@ type page struct {
 	Calibration *calibrated // nil if there is none
 	Notes       []string    // what was left out to keep the page small
 
+	Loads *table // what the cases cost without a component
 	links []link
 }
 
@@ -126,6 +127,7 @@ func newPage(in input, rows int) *page {
 	for i, c := range stats.Components {
 		p.Components = append(p.Components, p.component(c, shown[i], sectionID(c.Component, i, used)))
 	}
+	p.Loads = newLoads(p.Components)
 	if hidden > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings. To see them in a report, run fewer cases at a time (--component, --case).", plural(hidden, "case")))
 	}

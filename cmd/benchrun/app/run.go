@@ -164,9 +164,9 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 }
 
 func rankingTable(stats verdict.Stats) table {
-	t := table{value: stats, clauses: 8, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "relaxes"}}
+	t := table{value: stats, clauses: 9, header: []string{"component", "variant", "ratio", "worst", "faster", "slower", "cases", "noise", "load", "relaxes"}}
 	for _, c := range stats.Components {
-		noise := noiseOf(c)
+		noise, load := noiseOf(c), loadOf(c)
 		for _, r := range c.Ranking {
 			ratio, worst := "-", "-"
 			if r.Cases > 0 {
@@ -175,7 +175,7 @@ func rankingTable(stats verdict.Stats) table {
 			t.rows = append(t.rows, []string{
 				c.Component, r.Variant, ratio, worst,
 				strconv.Itoa(r.Faster), strconv.Itoa(r.Slower), strconv.Itoa(r.Cases),
-				noise, strings.Join(r.Relaxes, " "),
+				noise, load, strings.Join(r.Relaxes, " "),
 			})
 		}
 	}
@@ -195,6 +195,20 @@ func noiseOf(c verdict.ComponentStats) string {
 		}
 	}
 	return noise
+}
+
+// loadOf is the largest part that the load alone has in any variant's cost.
+func loadOf(c verdict.ComponentStats) string {
+	share := 0.0
+	for _, cs := range c.Cases {
+		if cs.Load != nil {
+			share = max(share, cs.Load.Share)
+		}
+	}
+	if share == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*share)
 }
 
 // stops says in words why sampling ended; a run that was killed gives no reason.
