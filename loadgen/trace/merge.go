@@ -24,10 +24,14 @@ func Merge(traces ...*Trace) *Merged {
 }
 
 // NextRecord returns the next record, io.EOF after the last of all, or the
-// first error of any of them.
+// error that ends one of them; after it the others go on.
 func (m *Merged) NextRecord() (Record, error) {
-	if len(m.traces) == 1 {
-		return m.traces[0].NextRecord()
+	if len(m.traces) == 1 && m.heads[0] != ended {
+		record, err := m.traces[0].NextRecord()
+		if err != nil {
+			m.heads[0] = ended
+		}
+		return record, err
 	}
 	earliest := -1
 	for i, t := range m.traces {
@@ -37,6 +41,7 @@ func (m *Merged) NextRecord() (Record, error) {
 			case err == io.EOF:
 				m.heads[i] = ended
 			case err != nil:
+				m.heads[i] = ended
 				return Record{}, err
 			default:
 				m.heads[i] = &record

@@ -46,7 +46,7 @@ type traceInput struct {
 	part   trace.Part
 	traces []*trace.Trace
 	stderr io.Writer
-	cut    error
+	cut    []error
 }
 
 func (in *traceInput) addTo(cmd *cobra.Command) {
@@ -75,23 +75,24 @@ func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Re
 	}
 	merged := trace.Merge(in.traces...)
 	return func() (trace.Record, error) {
-		if err := cmd.Context().Err(); err != nil {
-			return trace.Record{}, err
+		for {
+			if err := cmd.Context().Err(); err != nil {
+				return trace.Record{}, err
+			}
+			record, err := merged.NextRecord()
+			if !errors.Is(err, trace.ErrCut) {
+				return record, err
+			}
+			in.cut = append(in.cut, err) // the other recordings go on
 		}
-		record, err := merged.NextRecord()
-		if errors.Is(err, trace.ErrCut) {
-			in.cut = err
-			err = io.EOF
-		}
-		return record, err
 	}, nil
 }
 
 // warn says on stderr what was odd about the input. What came before a cut was
 // used.
 func (in *traceInput) warn() {
-	if in.cut != nil {
-		fmt.Fprintf(in.stderr, "warning: %s; what comes before is used\n", oneLine(in.cut))
+	for _, err := range in.cut {
+		fmt.Fprintf(in.stderr, "warning: %s; what comes before is used\n", oneLine(err))
 	}
 }
 

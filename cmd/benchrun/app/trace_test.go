@@ -241,3 +241,19 @@ func TestInterruptedImport(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left, 1, "no part is left behind")
 }
+
+// A recording that is cut short ends none of those that are read beside it.
+func TestCutRecordingBesideAnother(t *testing.T) {
+	lines, cut := sampleFile(t, 200), filepath.Join(t.TempDir(), "cut.ibt")
+	code, _, stderr := traceRun(t, "import", lines, "--out", cut)
+	require.Zero(t, code, stderr)
+	whole, err := os.ReadFile(cut)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(cut, whole[:len(whole)-10], 0o600))
+	for _, args := range [][]string{{cut, lines}, {lines, cut}} {
+		code, stdout, stderr := traceRun(t, append([]string{"convert"}, args...)...)
+		require.Zero(t, code, stderr)
+		require.GreaterOrEqual(t, strings.Count(stdout, "\n"), 200)
+		require.Equal(t, 1, strings.Count(stderr, "warning: "+cut), stderr)
+	}
+}
