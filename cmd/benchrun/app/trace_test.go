@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -244,12 +245,15 @@ func TestInterruptedImport(t *testing.T) {
 
 // A recording that is cut short ends none of those that are read beside it.
 func TestCutRecordingBesideAnother(t *testing.T) {
-	lines, cut := sampleFile(t, 200), filepath.Join(t.TempDir(), "cut.ibt")
-	code, _, stderr := traceRun(t, "import", lines, "--out", cut)
-	require.Zero(t, code, stderr)
-	whole, err := os.ReadFile(cut)
+	lines, cut := sampleFile(t, 200), filepath.Join(t.TempDir(), "cut.jsonl.gz")
+	text, err := os.ReadFile(lines)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(cut, whole[:len(whole)-10], 0o600))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(cut, packed.Bytes()[:packed.Len()/2], 0o600))
 	for _, args := range [][]string{{cut, lines}, {lines, cut}} {
 		code, stdout, stderr := traceRun(t, append([]string{"convert"}, args...)...)
 		require.Zero(t, code, stderr)
