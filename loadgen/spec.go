@@ -11,6 +11,16 @@
 // Each event carries the time at which it is due, whether or not the consumer
 // keeps up; package pace waits for it, package fakeapi serves the events to a
 // real reflector. A recording takes the place of 1 to 3: package trace.
+//
+// An event with its object costs, in processor time over a whole preset (go test
+// -bench Preset, one run at GOMAXPROCS=1 on a machine with other work):
+//
+//	lease-heartbeats                        0.4 µs
+//	crash-loop, job-burst, hot-keys         1.0 to 1.2 µs
+//	relist-storm, reader-pressure           1.3 to 1.4 µs
+//	scale-up, rolling-update, steady, 65k   1.6 to 2.0 µs
+//	node-failure                            2.3 µs
+//	resync-storm, unstructured objects      6.8 µs
 package loadgen
 
 import (
