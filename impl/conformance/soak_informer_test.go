@@ -127,7 +127,7 @@ func soakInformer(t *testing.T, newInformer impl.NewInformer, seed uint64, durat
 		}
 		return true
 	}
-	require.Eventually(t, settled, time.Minute, 10*time.Millisecond, "a handler's account differs from the server's objects")
+	require.Eventually(t, settled, 10*time.Minute, 10*time.Millisecond, "a handler's account differs from the server's objects")
 	stored := 0
 	for g := range soakGroups {
 		found, err := informer.GetIndexer().ByIndex("group", fmt.Sprint(g))
