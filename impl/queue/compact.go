@@ -62,6 +62,7 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 		q.Sleep()
 	}
 	item = q.table.Key(q.head)
+	q.foresee()
 	q.pop()
 	q.Handed()
 	q.Leave(q.length)
@@ -69,7 +70,10 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 }
 
 func (q *compactQueue[T]) Done(item T) {
-	hash := q.doneHash(item)
+	var hash uint32
+	if !q.prompt.Load() {
+		hash = q.table.Hash(item)
+	}
 	q.Lock()
 	slot, found := q.handed(hash, item)
 	if !found {

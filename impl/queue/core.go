@@ -21,8 +21,8 @@ type core[T comparable, E plain | timed] struct {
 	head, tail uint32
 	length     int
 
-	// last is the entry that was handed out last while it is in processing, else
-	// end: often the next Done is of that one, and needs no search.
+	// last is the entry that was handed out last, or end once it was found again:
+	// often the next Done is of that one, and needs no search.
 	last uint32
 	// prompt tells that the last item was done before another was handed out.
 	// While that is so, and lazy tells that hashing can't panic, Done does not hash.
@@ -82,30 +82,27 @@ func (c *core[T, E]) push(slot uint32) {
 	c.length++
 }
 
-// pop hands out the entry at the head. There must be one.
-func (c *core[T, E]) pop() {
-	if prompt := c.last == end && c.lazy; prompt != c.prompt.Load() {
+// foresee sets prompt. Call it before pop.
+func (c *core[T, E]) foresee() {
+	if prompt := c.lazy && c.last == end; prompt != c.prompt.Load() {
 		c.prompt.Store(prompt)
 	}
+}
+
+// pop hands out the entry at the head. There must be one.
+func (c *core[T, E]) pop() {
 	word := c.word(c.head)
 	c.last, c.head = c.head, *word&end
 	*word = processing
 	c.length--
 }
 
-// doneHash is the hash of an item for handed, or zero if it is not likely to be
-// needed.
-func (c *core[T, E]) doneHash(item T) uint32 {
-	if c.prompt.Load() {
-		return 0
-	}
-	return c.table.Hash(item)
-}
-
-// handed finds the entry of an item in processing.
+// handed finds the entry of an item in processing, for finish. The hash may be
+// zero if prompt was set: then the table makes up for it.
 func (c *core[T, E]) handed(hash uint32, item T) (slot uint32, found bool) {
-	if c.last != end && c.table.Key(c.last) == item {
-		return c.last, true
+	if slot = c.last; slot != end && c.table.Key(slot) == item {
+		c.last = end
+		return slot, true
 	}
 	slot, found = c.table.Find(hash, item)
 	return slot, found && *c.word(slot)&processing != 0
@@ -113,9 +110,6 @@ func (c *core[T, E]) handed(hash uint32, item T) (slot uint32, found bool) {
 
 // finish ends the processing of an entry, and queues it again if it is dirty.
 func (c *core[T, E]) finish(slot uint32) {
-	if slot == c.last {
-		c.last = end
-	}
 	if *c.word(slot)&dirty == 0 {
 		c.table.Remove(slot)
 	} else {

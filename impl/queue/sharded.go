@@ -186,6 +186,7 @@ func (q *shardedQueue[T]) pop(s *shard[T]) (item T, ok bool) {
 		e := s.table.At(s.head)
 		e.started = locked(&q.meterMu, func() time.Duration { return q.meter.Get(e.added, item == item) })
 	}
+	s.foresee()
 	s.core.pop()
 	q.processing.Add(1) // before queued, so that an item is always counted
 	s.size.Add(-1)
@@ -218,7 +219,10 @@ func (q *shardedQueue[T]) sleep() bool {
 
 func (q *shardedQueue[T]) Done(item T) {
 	s := q.shardOf(item)
-	hash := s.doneHash(item)
+	var hash uint32
+	if !s.prompt.Load() {
+		hash = s.table.Hash(item)
+	}
 	if q.done(s, hash, item) {
 		q.wake()
 	}

@@ -60,13 +60,17 @@ func (q *timedQueue[T]) Get() (item T, shutdown bool) {
 	item = q.table.Key(q.head)
 	entry := q.table.At(q.head)
 	entry.started = q.Meter.Get(entry.added, item == item)
+	q.foresee()
 	q.pop()
 	q.Handed()
 	return item, false
 }
 
 func (q *timedQueue[T]) Done(item T) {
-	hash := q.doneHash(item)
+	var hash uint32
+	if !q.prompt.Load() {
+		hash = q.table.Hash(item)
+	}
 	q.Lock()
 	defer q.leave()
 	slot, found := q.handed(hash, item)
