@@ -33,4 +33,19 @@
 // ring of fixed segments, keys are hashed straight from the object's namespace
 // and name into an index of positions, and in the steady state nothing is
 // allocated but the Deltas that the handler may keep.
+//
+// # How it grows
+//
+// Nanoseconds an object when n distinct keys are queued and all are popped, one
+// by one (add) or as one list (replace); client-go v0.37.2 in brackets. All
+// growth is cache misses. BenchmarkGrowth, wall time, the fastest of two or three
+// runs on two busy cores:
+//
+//	                          1k         10k         100k           1M
+//	FIFO, add          104 (184)   235 (221)    180 (343)    406 (839)
+//	FIFO, replace       75 (154)    92 (206)    213 (334)    338 (571)
+//	DeltaFIFO, add     177 (505)   335 (803)  349 (1,024)  501 (1,475)
+//	DeltaFIFO, replace 167 (785)   264 (932)  301 (1,358)  543 (2,194)
+//	in-order, add       59 (226)    53 (296)     91 (312)     98 (293)
+//	in-order, replace  118 (355)   116 (503)    217 (499)    430 (911)
 package fifo

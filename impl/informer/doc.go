@@ -38,6 +38,15 @@
 // the watch channel to the handler; what a real server's client spends on decoding
 // comes on top and is the same.
 //
+// How an event's cost grows with the objects held, in nanoseconds from the watch
+// channel to one handler: bursts of a thousand updates of metadata in random
+// places, nobody reads (BenchmarkGrowth, wall time, the fastest of three runs on
+// two busy cores; client-go in brackets). Growth is cache misses, which are the
+// same for both:
+//
+//	         1k          10k           100k             1M
+//	654 (1,846) 737 (1,853)  1,409 (3,378)  2,727 (3,181)
+//
 // What it costs:
 //
 //   - A list shares nothing with the writer: chunks that are written while a list
