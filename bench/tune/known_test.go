@@ -28,6 +28,8 @@ func systems() []system {
 		{name: "M/M/5, busy", rate: 85, service: exponentially(0.05), mean: 0.05, workers: 5},
 		{name: "M/D/3", rate: 50, service: always(0.05), mean: 0.05, workers: 3},
 		{name: "M/G/4, heavy tail", rate: 100, service: lognormally(0.02, 3), mean: 0.02, workers: 4},
+		{name: "QPS 50", rate: 20, service: lognormally(0.06, 1), mean: 0.06, workers: 3, calls: 2, latency: 0.005, qps: 50, tokens: 10},
+		{name: "finer buckets", rate: 25, service: lognormally(0.1, 0.7), mean: 0.1, workers: 4, bounds: []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5, 10}},
 		{name: "retries", rate: 15, service: exponentially(0.08), mean: 0.08, workers: 3, failure: 0.2},
 	}
 }
@@ -67,7 +69,8 @@ func TestKnownSystems(t *testing.T) {
 
 // check measures a system, fits it, and compares the fit with the truth: rate,
 // service time and utilisation within 10 %, and the 99th percentile of the wait
-// after a change within 25 % of what the system then does.
+// after a change within 25 % of what the system then does. Of waits that nearly
+// vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms.
 func (s system) check(t *testing.T, seed uint64) {
 	x := s.run(seed, *length)
 	d := x.delta(t)
@@ -102,8 +105,8 @@ func (s system) check(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		p99 := figures.Wait.P99.Mean
 		t.Logf("%s: p99 %.4g, true %.4g (%+.0f %%)", brief(z), p99, truth, 100*(p99/truth-1))
-		// A wait far below the work is as good as none.
-		assert.InDelta(t, truth, p99, 0.25*truth+0.15*average(x.work), "%s", brief(z))
+		// What is a tenth of the work can't be felt beside it.
+		assert.InDelta(t, truth, p99, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
 	}
 }
 

@@ -66,7 +66,7 @@ func TestEverySettingIsSearched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			length := "5m"
+			length := "2m"
 			switch name {
 			case "split", "burst", "bucketBurst", "priority":
 				length = "20m"

@@ -169,6 +169,9 @@ func (a *Advice) aboutQueue(changed bool) string {
 	if changed {
 		return fmt.Sprintf("%s of a processor instead of %s, at %s adds a second", percent(of(s.Queue)), percent(now), number(adds))
 	}
+	if a.Current.Told["queue"] == "default of "+string(controllerManager) {
+		return fmt.Sprintf("%s adds a second take %s of a processor, and no flag chooses another", number(adds), percent(now))
+	}
 	best := s.Queue
 	for _, c := range m.queuesLike(s.Priority) {
 		if of(c.Variant) < of(best) {

@@ -28,7 +28,8 @@ type system struct {
 	qps     float64
 	tokens  int
 	failure float64
-	keys    int // 0: every arrival has a key of its own
+	keys    int       // 0: every arrival has a key of its own
+	bounds  []float64 // of the queue's histograms; nil: client-go's
 }
 
 // observed is what a system's metrics hold.
@@ -36,6 +37,7 @@ type observed struct {
 	adds, retries, failures      float64
 	wait, work, limiter, request []float64
 	span                         float64
+	bounds                       []float64
 }
 
 type happening struct {
@@ -63,7 +65,10 @@ func (s system) run(seed uint64, span float64) observed {
 	r := rand.New(rand.NewPCG(seed, 7))
 	warm := min(span/5, 600)
 	end := warm + span
-	x := observed{span: span}
+	x := observed{span: span, bounds: workBounds}
+	if s.bounds != nil {
+		x.bounds = s.bounds
+	}
 	var todo agenda
 	var queue []int
 	added, dirty, processing, failures := map[int]float64{}, map[int]bool{}, map[int]bool{}, map[int]int{}
@@ -203,11 +208,11 @@ func text(names []string, seen []observed) string {
 	}
 	w.WriteString("# TYPE workqueue_queue_duration_seconds histogram\n")
 	for i, x := range seen {
-		histogram(&w, "workqueue_queue_duration_seconds", fmt.Sprintf("name=%q", names[i]), workBounds, x.wait)
+		histogram(&w, "workqueue_queue_duration_seconds", fmt.Sprintf("name=%q", names[i]), x.bounds, x.wait)
 	}
 	w.WriteString("# TYPE workqueue_work_duration_seconds histogram\n")
 	for i, x := range seen {
-		histogram(&w, "workqueue_work_duration_seconds", fmt.Sprintf("name=%q", names[i]), workBounds, x.work)
+		histogram(&w, "workqueue_work_duration_seconds", fmt.Sprintf("name=%q", names[i]), x.bounds, x.work)
 	}
 	var limiter, request []float64
 	for _, x := range seen {
