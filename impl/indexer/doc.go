@@ -37,10 +37,11 @@
 //
 //	writes/s beside 10 and 40 goroutines that list without pause   ×3,600 and ×6,000
 //	the same with 10,000 objects; with pauses of 5 ms              ×500; ×36
-//	writes/s beside 10 that call ByIndex of 1,000 of them          ×55
-//	lists/s and ByIndex calls/s meanwhile                          ×1.6 to ×3.7; ×7.8
-//	CPU time of List; ByIndex of 1,000; AllByIndex of 1,000        ×0.47; ×0.34; ×0.13
-//	Replace with 0, 1, 4 indices                                   ×0.75; ×0.28; ×0.25
+//	writes/s beside 10 that call ByIndex of 1,000 of them          ×340
+//	the same beside 40, with 10,000 objects                        ×180
+//	lists/s and ByIndex calls/s meanwhile                          ×1.6 to ×3.7; ×3.8
+//	CPU time of List; ByIndex of 1,000; AllByIndex of 1,000        ×0.58; ×0.34; ×0.13
+//	Replace with 0, 1, 4 indices                                   ×0.90; ×0.28; ×0.20
 //	building with 0, 4 indices                                     ×0.56; ×0.38
 //	Update of the same 64 objects with 0, 1, 4 indices             ×0.64; ×0.53; ×0.66
 //	Update at random with 0, 1, 4 indices, on a busy machine       ×0.72; ×0.70; ×1.0
@@ -57,6 +58,15 @@
 //	            1k          10k          100k           1M
 //	Get         20 (19)     27 (23)      180 (240)      350 (340)
 //	Update      93 (210)    260 (330)    1,090 (1,350)  1,550 (2,220)
+//
+// The same without what objects cost, up to ten million: an object is its key, in
+// an index with a thousand members a value (BenchmarkGrowth, wall time, the faster
+// of two runs on two busy cores). A key's bytes are without the key itself.
+//
+//	                1k         10k        100k          1M         10M
+//	Get        25 (26)     18 (22)     33 (67)   116 (147)   133 (372)
+//	Update   183 (275)   116 (215)   133 (324)   267 (403)   493 (916)
+//	bytes     71 (137)    64 (120)    60 (107)    66 (138)    63 (122)
 //
 // So it loses where cache misses are all the work: a goroutine that reads keys at
 // random from a million objects. A store of fewer than about 600 objects with

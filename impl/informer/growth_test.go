@@ -31,10 +31,10 @@ func events(b *testing.B, newInformer impl.NewInformer, n int) {
 	old, next := metadata(n, "1"), metadata(n, "2")
 	w := watch.NewFakeWithChanSize(burst, false)
 	lw := &cache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: old}, nil
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return w, nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return w, nil },
 	}
 	informer := newInformer(cache.ToListWatcherWithWatchListSemantics(lw, unsupported{}), &metav1.PartialObjectMetadata{},
 		cache.SharedIndexInformerOptions{Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
