@@ -95,7 +95,7 @@ func fit(in input, render func(*page) ([]byte, error), limit int) ([]byte, error
 
 // What report.html holds at most. A page of maxRows variants in all cases
 // comes to about half of maxPageBytes, the chart library to a third.
-const maxRows, maxPageBytes = 1500, 3 << 20
+const maxRows, maxPageBytes = 1500, 3_000_000
 
 // A link is one file of the result directory that the reports point to.
 type link struct{ Name, What string }

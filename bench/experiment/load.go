@@ -51,7 +51,7 @@ func LoadRun(dir string) (Run, error) {
 		if version.Schema != nil {
 			found = fmt.Sprint(*version.Schema)
 		}
-		return run, fmt.Errorf("%s: schema: found %s, expected 1 to %d", path, found, SchemaVersion)
+		return run, fmt.Errorf("%s: schema: found %s, expected a version up to %d", path, found, SchemaVersion)
 	}
 	if err := json.Unmarshal(b, &run); err != nil {
 		return run, jsonError(path, b, err)

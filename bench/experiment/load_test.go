@@ -42,7 +42,7 @@ func TestLoadDamaged(t *testing.T) {
 		}, "truncated or not JSON"},
 		"newer": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, rawtext.RunFile), func(s string) string { return strings.Replace(s, `"schema": 1`, `"schema": 99`, 1) })
-		}, "schema: found 99, expected 1 to 1"},
+		}, "schema: found 99, expected a version up to 1"},
 		"foreign": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, rawtext.RunFile), func(string) string { return `{"a": 1}` })
 		}, "schema: found none"},

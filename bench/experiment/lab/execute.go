@@ -228,7 +228,7 @@ func makeEmpty(dir string) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
+		return fmt.Errorf("is not empty (it holds %s), expected a new or empty directory", entries[0].Name())
 	}
 	return nil
 }

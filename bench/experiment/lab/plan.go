@@ -60,7 +60,7 @@ const loadShare = 1. / 25
 // ratios.
 var profiles = map[string]defaults{
 	Quick: {100 * time.Second, 30 * time.Millisecond, 10 * time.Second, 0.05, statistic.MinSamples, 40},
-	Full:  {30 * time.Minute, 100 * time.Millisecond, 60 * time.Second, 0.02, 10, 200},
+	Full:  {100 * time.Minute, 100 * time.Millisecond, 60 * time.Second, 0.02, 10, 200},
 }
 
 // NewPlan fixes what will be sampled. Its errors name the option and what it

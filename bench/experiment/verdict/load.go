@@ -24,13 +24,17 @@ type Load struct {
 	Of      string             `json:"of"`      // that arm
 }
 
-// addLoad gives every row its share, from the rounds that have both.
+// addLoad gives every row its share, from the rounds that have both. A quantile,
+// such as of lateness, is no sum, so the load has no share of it.
 func addLoad(plan experiment.Plan, cs *CaseStats, arms map[string]statistic.Series) {
 	load := arms[bench.NullSink]
 	if len(load) == 0 {
 		return
 	}
 	cs.Load = &Load{Samples: len(load), Metrics: summaries(plan, load)}
+	if !strings.HasSuffix(cs.Unit, "/op") {
+		return
+	}
 	for i, r := range cs.Rows {
 		logs := statistic.LogRatios(load, arms[r.Name], cs.Unit)
 		if len(logs) == 0 {

@@ -51,6 +51,22 @@ func TestLoadIsAShareAndAWarning(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(Analyse(rounds(10, costs)).Warnings), "the load itself")
 }
 
+func TestAQuantileHasNoShare(t *testing.T) {
+	const lateness = "late-p99-sec"
+	run, samples := rounds(10, map[string]float64{"client-go": 100, "client-go-again": 100, "ring": 20, bench.NullSink: 40})
+	unit := run.Plan.Cases[0].Unit
+	run.Plan.Cases[0].Unit = lateness
+	for _, s := range samples {
+		s.Values[lateness] = s.Values[unit]
+	}
+	stats := Analyse(run, samples)
+	c := stats.Components[0].Cases[0]
+	require.NotNil(t, c.Load)
+	assert.Positive(t, c.Load.Metrics[lateness].Center)
+	assert.Zero(t, c.Load.Share)
+	assert.NotContains(t, fmt.Sprint(stats.Warnings), "the load itself")
+}
+
 func TestNoLoadNoShare(t *testing.T) {
 	stats := Analyse(rounds(10, map[string]float64{"client-go": 100, "client-go-again": 100, "ring": 20}))
 	c := stats.Components[0].Cases[0]

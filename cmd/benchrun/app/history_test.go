@@ -65,7 +65,7 @@ func TestShardsMerge(t *testing.T) {
 		t.Setenv("JOB_COMPLETION_INDEX", string(rune('0'+index)))
 		code, _, stderr := benchrun(t, "run", "--profile", "full", "--rounds", "6", "--variant", "fast", "--shard", "2", "--out", filepath.Join(parent, string(rune('a'+index))))
 		require.Zero(t, code, stderr)
-		assert.Contains(t, stderr, "1 cases, 3 arms, seed 1")
+		assert.Contains(t, stderr, "1 case, 3 arms, seed 1")
 	}
 	out := filepath.Join(parent, "merged")
 	code, stdout, stderr := benchrun(t, "merge", parent, "--out", out)

@@ -64,7 +64,7 @@ report.html.`,
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
 	f.StringVar(&o.Workload, "workload", "", "preset or file that the pipeline runs (see benchrun list workloads)")
 	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs: kubectl's watch output or JSON lines, gzipped or not")
-	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 1m40s quick, 30m full)")
+	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 1m40s quick, 1h40m full)")
 	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5% quick, 2% full)")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of keys, events and schedule (default random, printed)")
 	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each variant and case (default as many as the precision takes)")
@@ -115,7 +115,7 @@ func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, vers
 	for _, c := range plan.Cases {
 		arms += len(c.Arms)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d cases, %d arms, seed %d, into %s\n", len(plan.Cases), arms, plan.Seed, dir)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, seed %d, into %s\n", count(len(plan.Cases), "case"), count(arms, "arm"), plan.Seed, dir)
 	run := experiment.Run{Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: versions}
 	run, samples, err := l.Execute(cmd.Context(), dir, run)
 	progress.done()
