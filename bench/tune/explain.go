@@ -188,7 +188,7 @@ func (a *Advice) why(setting string, changed bool) string {
 		}
 		return fmt.Sprintf("%s retries a second", number(m.AddRate*m.Failure))
 	case "batch":
-		return "not a setting of client-go's informers, nor of ours: it is 1,000 deltas"
+		return "not a setting of client-go's informers, which take 1,000 deltas at a time; of ours, fifo.Config's Batch"
 	case "queue":
 		return a.aboutQueue(changed)
 	case "resync", "priority", "split":
