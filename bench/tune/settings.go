@@ -68,14 +68,14 @@ var fields = []struct {
 	{"split", "a queue for each resource", func(s Settings) string { return onOff(s.Split) }},
 }
 
-// fieldOf is a setting's place among the fields.
+// fieldOf is the place among the fields of a setting that is one.
 func fieldOf(name string) int {
-	for i, f := range fields {
-		if f.name == name {
+	for i := range fields {
+		if fields[i].name == name {
 			return i
 		}
 	}
-	panic("no setting " + name)
+	return -1
 }
 
 func onOff(b bool) string {
