@@ -32,14 +32,15 @@
 //
 // # What it costs
 //
-// NewSnapshot against client-go v0.37.2 in the same run: medians on two shared
-// cores, pods with keys of 35 bytes, 100,000 of them unless it says otherwise.
+// NewSnapshot against client-go v0.37.2, each ratio within one run, the rows from
+// several: medians on two shared cores, pods with keys of 35 bytes, 100,000 of
+// them unless it says otherwise.
 //
 //	writes/s beside 10 and 40 goroutines that list without pause   ×3,600 and ×6,000
 //	the same with 10,000 objects; with pauses of 5 ms              ×500; ×36
-//	writes/s beside 10 that call ByIndex of 1,000 of them          ×340
-//	the same beside 40, with 10,000 objects                        ×180
-//	lists/s and ByIndex calls/s meanwhile                          ×1.6 to ×3.7; ×3.8
+//	writes/s beside 10 that call ByIndex of 1,000 of them          ×55 to ×340
+//	the same beside 40, with 10,000 objects                        ×87 to ×180
+//	lists/s and ByIndex calls/s meanwhile, by run and size         ×0.4 to ×7.5; ×1.4 to ×3.8
 //	CPU time of List; ByIndex of 1,000; AllByIndex of 1,000        ×0.58; ×0.34; ×0.13
 //	Replace with 0, 1, 4 indices                                   ×0.90; ×0.28; ×0.20
 //	building with 0, 4 indices                                     ×0.56; ×0.38
@@ -48,6 +49,7 @@
 //	Delete and Add with 0, 4 indices                               ×1.0; ×0.77
 //	reads and updates 95:5 by key on both cores, wall time         ×0.4 to ×0.9
 //	Get of 20; 1,000; 100,000; 1,000,000 objects, one goroutine    ×0.6; ×0.8; ×0.9; ×1.15
+//	Get of 10,000 pods, hot and cold, in a later run               ×1.05 to ×1.12
 //	bytes an object with 0, 1, 4 indices, with its key             95 (×0.94); 108 (×0.70); 158 (×0.57)
 //
 // How it grows, from a thousand objects to a million, in nanoseconds of CPU on the
