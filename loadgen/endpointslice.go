@@ -147,14 +147,13 @@ func (m *podMaker) endpoints(slice uint32) []discoveryv1.Endpoint {
 	parts := make([]endpointParts, len(births)) // in one piece, as their names are: they all come at once
 	ends := make([][3]int, len(births))
 	text := make([]byte, 0, 96*len(births))
+	t := m.template(&pod{group: slice / uint32(m.slices)})
 	for i, birth := range births {
-		p := m.atBegin(birth)
-		text, ends[i] = m.appendNames(text, &p)
+		text, ends[i] = m.appendNames(text, birth, t)
 	}
 	names, begin := string(text), 0
 	for i, birth := range births {
-		p := m.atBegin(birth)
-		all[i] = m.endpoint(&p, &parts[i], cutNames(names, begin, ends[i]))
+		all[i] = m.endpoint(m.initialNode(birth), t, &parts[i], cutNames(names, begin, ends[i]))
 		begin = ends[i][2]
 	}
 	return all
@@ -173,8 +172,8 @@ func (m *podMaker) birthsOf(slice uint32) []uint32 {
 	return births
 }
 
-func (m *podMaker) endpoint(p *pod, parts *endpointParts, names podNames) discoveryv1.Endpoint {
-	return parts.endpoint(names.ip, &m.nodes[p.node], m.template(p).meta.Namespace, names.name, names.uid)
+func (m *podMaker) endpoint(node uint32, t *template, parts *endpointParts, names podNames) discoveryv1.Endpoint {
+	return parts.endpoint(names.ip, &m.nodes[node], t.meta.Namespace, names.name, names.uid)
 }
 
 // follow changes the endpoint of the pod that has just changed, and returns
@@ -196,7 +195,7 @@ func (m *sliceModel) follow(key uint32, was []discoveryv1.Endpoint) []discoveryv
 		}
 	case i < 0:
 		i = len(all.births)
-		all.add(pod, m.pods.endpoint(pod, new(endpointParts), m.pods.names(pod, 0)))
+		all.add(pod, m.pods.endpoint(pod.node, m.pods.template(pod), new(endpointParts), m.pods.lastNames))
 	}
 	switch pod.stage {
 	case unready:

@@ -84,7 +84,8 @@ type podMaker struct {
 	revisions []revisions // by deployment
 	pods      []pod       // by key
 	shared    [1024]conditionsEntry
-	last      pod // that changed
+	last      pod      // that changed
+	lastNames podNames // its texts
 }
 
 // revisions are those of a deployment that pods may have: a roll-out is over
@@ -108,7 +109,8 @@ func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
 // initial implements maker: a pod that runs since the begin.
 func (m *podMaker) initial(key uint32) Object {
 	p := m.atBegin(key)
-	return m.object(&p, m.first+uint64(key))
+	t := m.template(&p)
+	return m.object(&p, t, m.names(key, t, m.first+uint64(key)))
 }
 
 // atBegin is a pod of the initial population.
@@ -138,7 +140,9 @@ func (m *podMaker) change(d draw) Object {
 	if d.stage == deleted {
 		*p = pod{}
 	}
-	return m.object(&m.last, m.version)
+	t := m.template(&m.last)
+	m.lastNames = m.names(m.last.birth, t, m.version)
+	return m.object(&m.last, t, m.lastNames)
 }
 
 // template returns that of the pod's revision.

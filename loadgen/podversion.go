@@ -34,9 +34,7 @@ type podMetadata struct {
 type podParts struct{ managed [2]metav1.ManagedFieldsEntry }
 
 // object makes a version of the pod.
-func (m *podMaker) object(p *pod, version uint64) Object {
-	t := m.template(p)
-	names := m.names(p, version)
+func (m *podMaker) object(p *pod, t *template, names podNames) Object {
 	if m.spec.Kind == kindMetadata {
 		v := new(podMetadata)
 		v.TypeMeta = podType
@@ -91,8 +89,8 @@ type podNames struct {
 }
 
 // names writes them all into one string.
-func (m *podMaker) names(p *pod, version uint64) podNames {
-	b, end := m.appendNames(make([]byte, 0, 128), p)
+func (m *podMaker) names(birth uint32, t *template, version uint64) podNames {
+	b, end := m.appendNames(make([]byte, 0, 128), birth, t)
 	s := string(strconv.AppendUint(b, version, 10))
 	names := cutNames(s, 0, end)
 	names.version = s[end[2]:]
@@ -100,12 +98,12 @@ func (m *podMaker) names(p *pod, version uint64) podNames {
 }
 
 // appendNames appends a pod's name, UID and address, and tells where each ends.
-func (m *podMaker) appendNames(b []byte, p *pod) (_ []byte, end [3]int) {
-	b = appendNameSuffix(append(b, m.template(p).meta.GenerateName...), p.birth)
+func (m *podMaker) appendNames(b []byte, birth uint32, t *template) (_ []byte, end [3]int) {
+	b = appendNameSuffix(append(b, t.meta.GenerateName...), birth)
 	end[0] = len(b)
-	b = m.appendUID(b, p.birth)
+	b = m.appendUID(b, birth)
 	end[1] = len(b)
-	b = appendAddress(b, 11, int(p.birth)+1)
+	b = appendAddress(b, 11, int(birth)+1)
 	end[2] = len(b)
 	return b, end
 }
