@@ -108,25 +108,21 @@ func (t *Table[K, V]) search(hash uint32, key K) (slot uint32, ok bool) {
 	if hash == 0 {
 		hash = t.hashOf(key)
 	}
-	// The tag takes the hash bits that the slot number leaves free, so an
-	// unequal key is rarely looked at (a cache miss in a large table).
-	want, low := t.reference(hash, 0), t.slotMask
+	// A reference has the hash bits that the slot number leaves free, so an unequal
+	// key is rarely looked at (a cache miss in a large table).
+	want, low, tag := t.reference(hash, 0), t.slotMask, tagOf(hash)
 	home := t.home(hash)
 	for g := home; ; {
 		group := &t.groups[g]
-		for i, ref := range group[:groupLen] {
-			if ref == 0 {
-				break
-			}
-			if ref^want <= low {
+		for m := group.match(tag); m != 0; m &= m - 1 {
+			if ref := group.refs[at(m)]; ref^want <= low {
 				slot = ref&low - 1
 				if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
-					t.found = i
 					return slot, true
 				}
 			}
 		}
-		if group[groupLen] < onePassed {
+		if group.counts < onePassed {
 			return 0, false
 		}
 		if g++; g == uint32(len(t.groups)) {

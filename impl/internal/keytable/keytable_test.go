@@ -16,12 +16,14 @@ import (
 func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 	refs := map[uint32]bool{}
 	for _, g := range table.groups {
-		held := int(g[groupLen] % onePassed)
-		for i, ref := range g[:groupLen] {
+		held := int(g.counts % onePassed)
+		for i, ref := range g.refs {
 			if i >= held {
 				require.Zero(t, ref, "references are counted and packed to the front")
+				require.Zero(t, g.tags[i])
 				continue
 			}
+			require.NotZero(t, g.tags[i])
 			slot := ref&table.slotMask - 1
 			require.False(t, refs[slot], "slot %d is referred to twice (word %d)", slot, i)
 			refs[slot] = true
@@ -190,19 +192,40 @@ func TestSearchEndsWhenEveryGroupOverflowed(t *testing.T) {
 	insert(0, 8)
 	table.rebuild(2)
 	table.limit = 2 * maxMean
-	insert(8, 16) // one passes from the first group into the second
+	insert(8, groupLen+1) // one passes from the first group into the second
 	require.Len(t, table.groups, 2)
 	for k := range 8 {
 		table.Remove(slots[k])
 	}
 	home = 1
-	insert(16, 31) // and one from the second into the first
-	require.GreaterOrEqual(t, table.groups[0][groupLen], uint32(onePassed))
-	require.GreaterOrEqual(t, table.groups[1][groupLen], uint32(onePassed))
+	insert(16, 16+groupLen) // and one from the second into the first
+	require.GreaterOrEqual(t, table.groups[0].counts, uint32(onePassed))
+	require.GreaterOrEqual(t, table.groups[1].counts, uint32(onePassed))
 	for _, home = range []uint32{0, 1} {
 		_, ok := table.Find(table.hashOf(99), 99)
 		require.False(t, ok)
 	}
+}
+
+// A match is every reference with the tag, perhaps another one, but never an
+// empty place.
+func TestMatchFindsEveryTag(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tags := rapid.SliceOfN(rapid.Map(rapid.Uint32Range(0, 6), func(h uint32) uint8 { return tagOf(h << 8) }), 0, groupLen).Draw(t, "tags")
+		tag := tagOf(rapid.Uint32Range(0, 6).Draw(t, "hash") << 8)
+		var g group
+		copy(g.tags[:], tags)
+		found := map[int]bool{}
+		for m := g.match(tag); m != 0; m &= m - 1 {
+			require.Less(t, at(m), len(tags))
+			found[at(m)] = true
+		}
+		for i := range tags {
+			if tags[i] == tag {
+				require.True(t, found[i], "place %d", i)
+			}
+		}
+	})
 }
 
 func FuzzTable(f *testing.F) {
