@@ -32,6 +32,10 @@ type Run struct {
 	Warnings    []Warning         `json:"warnings,omitempty"`
 }
 
+// Ended tells whether the run came to its end: it neither died nor was
+// interrupted.
+func (r *Run) Ended() bool { return !r.Finished.IsZero() && r.Stopped != "interrupted" }
+
 // A Plan is fixed before the first sample.
 type Plan struct {
 	Profile    string        `json:"profile"`            // "quick", "full", "releases"

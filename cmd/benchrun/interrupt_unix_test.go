@@ -21,7 +21,7 @@ func TestInterruptedRunReports(t *testing.T) {
 	bin := filepath.Join(dir, "benchrun")
 	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, sent := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for sent, code := range map[syscall.Signal]int{syscall.SIGINT: 0, syscall.SIGTERM: 143} {
 		t.Run(sent.String(), func(t *testing.T) {
 			result := filepath.Join(dir, sent.String())
 			cmd := exec.Command(bin, "run", "--component", "queue", "--case", "op=cycle", "--variant", "ring", "--budget", "10m", "--precision", "0.001%", "--out", result)
@@ -36,7 +36,8 @@ func TestInterruptedRunReports(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(sent))
 			for samples.Scan() {
 			}
-			require.NoError(t, cmd.Wait())
+			_ = cmd.Wait() // its exit code is looked at
+			require.Equal(t, code, cmd.ProcessState.ExitCode(), "%s", cmd.ProcessState)
 			for _, file := range []string{"raw.txt", "stats.json", "report.md", "report.html"} {
 				info, err := os.Stat(filepath.Join(result, file))
 				require.NoError(t, err)

@@ -13,11 +13,16 @@ import (
 )
 
 func main() {
-	// A cluster that wants a pod to end sends SIGTERM.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	terminated, stopTerminate := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx, stopInterrupt := signal.NotifyContext(terminated, os.Interrupt)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(time.Second) // timeout(1) signals the process, then its group: one wish
-		stop()                  // the next signal ends the process at once
+		stopTerminate()         // the next signal ends the process at once
+		stopInterrupt()
 	})
-	os.Exit(app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if code == 0 && terminated.Err() != nil {
+		code = 128 + int(syscall.SIGTERM) // so that a Job's pod is tried again
+	}
+	os.Exit(code)
 }

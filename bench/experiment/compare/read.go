@@ -174,7 +174,7 @@ func (s *side) readRun(dir string) error {
 		return err
 	}
 	s.run = &run
-	if run.Finished.IsZero() || run.Stopped == "interrupted" {
+	if !run.Ended() {
 		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the run did not come to its end", dir))
 	}
 	for _, x := range run.Schedule {

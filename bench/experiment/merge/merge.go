@@ -138,10 +138,10 @@ func escaped(path string) string {
 // that was tried again only the attempt that came to its end counts.
 func agree(shards []shard) ([]shard, []experiment.Warning, error) {
 	unfinished := func(s shard) int {
-		if s.run.Finished.IsZero() {
-			return 1
+		if s.run.Ended() {
+			return 0
 		}
-		return 0
+		return 1
 	}
 	slices.SortStableFunc(shards, func(a, b shard) int {
 		return cmp.Or(a.Index-b.Index, unfinished(a)-unfinished(b), b.samples-a.samples)
@@ -152,7 +152,7 @@ func agree(shards []shard) ([]shard, []experiment.Warning, error) {
 	cases := map[string]string{}
 	for _, s := range shards {
 		if len(kept) > 0 && kept[len(kept)-1].Index == s.Index && s.Count == first.Count {
-			if !s.run.Finished.IsZero() {
+			if s.run.Ended() {
 				return nil, nil, fmt.Errorf("shard %s is there twice, in %s and in %s: expected each once", s.Shard, kept[len(kept)-1].dir, s.dir)
 			}
 			warnings = append(warnings, experiment.Warn("run", "shard %s was tried more than once; %s did not come to its end and was left out", s.Shard, s.dir))

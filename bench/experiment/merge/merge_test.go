@@ -93,6 +93,9 @@ func TestMergedIsTheWholePlan(t *testing.T) {
 	died := filepath.Join(parent, "pod-died")
 	require.NoError(t, os.CopyFS(died, os.DirFS(dirs[0])))
 	edit(t, filepath.Join(died, rawtext.RunFile), `"finished": "1970-01-01T00:33:20Z",`, "")
+	stopped := filepath.Join(parent, "pod-stopped")
+	require.NoError(t, os.CopyFS(stopped, os.DirFS(dirs[0])))
+	edit(t, filepath.Join(stopped, rawtext.RunFile), `"stopped": "precision"`, `"stopped": "interrupted"`)
 	require.NoError(t, os.MkdirAll(filepath.Join(parent, "pod-none"), 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(parent, "pod-none", rawtext.RunFile), nil, 0o666))
 	require.NoError(t, Dirs([]string{parent}, filepath.Join(parent, "again")))
@@ -100,6 +103,7 @@ func TestMergedIsTheWholePlan(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, samples, more)
 	assert.Contains(t, fmt.Sprint(again.Warnings), "pod-died did not come to its end and was left out")
+	assert.Contains(t, fmt.Sprint(again.Warnings), "pod-stopped did not come to its end and was left out")
 	assert.Contains(t, fmt.Sprint(again.Warnings), "pod-none has no raw.txt and was left out")
 }
 
