@@ -75,7 +75,7 @@ func (t *Trace) NextRecord() (Record, error) {
 		problem, offset := syntaxProblem(record.Object)
 		return record.fault(offset, "%s", problem)
 	})
-	record.Object = oneLineJSON(record.Object)
+	record.Object = wireJSON(record.Object)
 	return record, err
 }
 

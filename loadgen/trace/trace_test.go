@@ -342,3 +342,24 @@ func (r *repeat) Read(p []byte) (int, error) {
 	r.left = r.left[n:]
 	return n, nil
 }
+
+// However the JSON was spaced, a record is as long as on the wire.
+func TestTraceRecordsAreOneLine(t *testing.T) {
+	want := podJSON("a", 1)
+	var value map[string]any
+	require.NoError(t, json.Unmarshal([]byte(want), &value))
+	indented, err := json.MarshalIndent(value, "", "  ")
+	require.NoError(t, err)
+	spaced := strings.ReplaceAll(string(indented), "\n", "")
+	for name, object := range map[string]string{"compact": want, "indented": string(indented), "spaced": spaced} {
+		path := filepath.Join(t.TempDir(), "x.json")
+		require.NoError(t, os.WriteFile(path, []byte(eventJSON("ADDED", object)), 0o666))
+		in, err := Open(path)
+		require.NoError(t, err)
+		record, err := in.NextRecord()
+		require.NoError(t, err)
+		require.NoError(t, in.Close())
+		require.JSONEq(t, want, string(record.Object), name)
+		require.Len(t, record.Object, len(want), name)
+	}
+}

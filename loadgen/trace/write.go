@@ -101,10 +101,12 @@ func (j *jsonWriter) Flush() error { return j.w.Flush() }
 
 func (j *jsonWriter) Close() error { return j.w.Flush() }
 
-// oneLineJSON removes the white space of indented JSON: recordings hold one
-// line a record, and sizes are those of the wire.
-func oneLineJSON(object []byte) []byte {
-	if bytes.IndexByte(object, '\n') < 0 {
+// wireJSON removes the white space of JSON that was indented or spaced:
+// recordings hold one line a record, and sizes are those of the wire. Writers
+// that space put a blank behind the first colon too.
+func wireJSON(object []byte) []byte {
+	colon := bytes.IndexByte(object, ':')
+	if spaced := colon >= 0 && bytes.HasPrefix(object[colon+1:], []byte(" ")); !spaced && bytes.IndexByte(object, '\n') < 0 {
 		return object
 	}
 	var out bytes.Buffer
