@@ -44,7 +44,7 @@ type auditLog struct {
 	unnamed map[auditKey][]*auditObject // by resource and namespace, oldest first
 	created int
 	gone    recent
-	skips   map[string]int
+	skips   skips
 }
 
 type auditKey struct{ resource, namespace, name string }
@@ -115,7 +115,7 @@ func (e *auditEvent) reasonToSkip() string {
 // push takes an entry and queues the events that it stands for.
 func (a *auditLog) push(entry jsondoc.Entry) error {
 	if a.objects == nil {
-		a.objects, a.unnamed, a.skips = map[auditKey]*auditObject{}, map[auditKey][]*auditObject{}, map[string]int{}
+		a.objects, a.unnamed = map[auditKey]*auditObject{}, map[auditKey][]*auditObject{}
 	}
 	e := auditEvent{}
 	if err := json.Unmarshal(entry.Raw, &e); err != nil {
@@ -125,7 +125,7 @@ func (a *auditLog) push(entry jsondoc.Entry) error {
 		return fmt.Errorf("not an audit event: %s", oneLine(err))
 	}
 	if reason := e.reasonToSkip(); reason != "" {
-		a.skips[reason]++
+		a.skips.add(reason)
 		return nil
 	}
 	ts, err := inRange(e.Time)
@@ -150,7 +150,7 @@ func (a *auditLog) push(entry jsondoc.Entry) error {
 	case e.Verb == "create" && e.Ref.Subresource == "":
 		a.create(change)
 	case change.key.name == "":
-		a.skips["requests for no object"]++
+		a.skips.add("requests for no object")
 	case e.Verb == "delete" || e.Ref.Subresource == "eviction":
 		a.delete(change)
 	case e.Ref.Subresource == "" && e.Status.Code == 201: // server-side apply
@@ -227,7 +227,7 @@ func (a *auditLog) create(c auditChange) {
 func (a *auditLog) update(c auditChange, binding bool) {
 	object := a.objects[c.key]
 	if object == nil && a.gone.has(c.key) {
-		a.skips["changes after the delete"]++
+		a.skips.add("changes after the delete")
 		return
 	}
 	group := auditKey{c.key.resource, c.key.namespace, ""}
@@ -248,7 +248,7 @@ func (a *auditLog) delete(c auditChange) {
 	object := a.objects[c.key]
 	if object == nil {
 		if a.gone.has(c.key) {
-			a.skips["changes after the delete"]++
+			a.skips.add("changes after the delete")
 			return
 		}
 		object = &auditObject{name: c.key.name}
@@ -268,7 +268,7 @@ func (a *auditLog) delete(c auditChange) {
 
 func (a *auditLog) deleteAll(c auditChange, uri string) {
 	if strings.Contains(uri, "Selector=") {
-		a.skips["deletecollection with a selector"]++
+		a.skips.add("deletecollection with a selector")
 		return
 	}
 	var keys []auditKey

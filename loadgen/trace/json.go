@@ -34,8 +34,28 @@ func (s *jsonSource) next() (Record, error) {
 			}
 			continue
 		}
+		// A watch that is done again after an error goes on in the recording.
+		if entry.Event && watch.EventType(entry.Type) == watch.Error {
+			s.audit.skips.add("errors of the API server: " + statusMessage(entry.Raw))
+			continue
+		}
 		return eventRecord(entry)
 	}
+}
+
+// skips counts what makes no event, by reason. Of errors, which may all differ,
+// it tells the first ones.
+type skips map[string]int
+
+func (s *skips) add(reason string) {
+	const most = 20
+	switch {
+	case *s == nil:
+		*s = skips{}
+	case (*s)[reason] == 0 && len(*s) >= most:
+		reason = "for other reasons"
+	}
+	(*s)[reason]++
 }
 
 func faultAt(entry jsondoc.Entry, format string, args ...any) error {
@@ -46,7 +66,7 @@ func faultAt(entry jsondoc.Entry, format string, args ...any) error {
 func eventRecord(entry jsondoc.Entry) (Record, error) {
 	kind := watch.EventType(entry.Type)
 	switch {
-	case kind == watch.Error || entry.Kind == "Status" && entry.APIVersion == "v1":
+	case entry.Kind == "Status" && entry.APIVersion == "v1":
 		return Record{}, faultAt(entry, "the API server ended the watch: %s", statusMessage(entry.Raw))
 	case entry.Kind == "Table" && strings.HasPrefix(entry.APIVersion, "meta.k8s.io/"):
 		return Record{}, faultAt(entry, "found a Table, which is made to be printed, expected objects as kubectl get -o json has them")

@@ -179,8 +179,7 @@ func TestTraceErrors(t *testing.T) {
 		{"invalid JSON above the object", good + `{"type":"ADDED" "object":{}}`, `x.json:2: document 2: invalid JSON: found '"', expected ','`},
 		{"no name", good + strings.Replace(good, `"name":"a",`, "", 1), `x.json:2: document 2: Pod without metadata.name`},
 		{"no name in a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+",\n"+podJSON("", 1)+`]}`), `x.json:2: document 1: Pod without metadata.name`},
-		{"watch error", good + eventJSON("ERROR", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}`),
-			`x.json:2: document 2: the API server ended the watch: too old resource version: 1 (9) (Expired)`},
+		{"nothing but a watch error", eventJSON("ERROR", expired), `x.json: no events: the file holds no object; skipped 1 errors of the API server: too old resource version: 1 (9) (Expired)`},
 		{"unknown type", good + eventJSON("UPDATED", podJSON("a", 1)), `x.json:2: document 2: type: unknown value "UPDATED", expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`},
 		{"type is no string", `{"type":7,"object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: type: missing or no string, expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`},
 		{"object is no object", `{"type":"ADDED","object":null}`, `x.json:1: document 1: object: found 'n', expected an object`},
@@ -341,6 +340,16 @@ func (r *repeat) Read(p []byte) (int, error) {
 	n := copy(p, r.left)
 	r.left = r.left[n:]
 	return n, nil
+}
+
+const expired = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}`
+
+// A recorder that watches again after an error goes on in the same file.
+func TestTraceGoesOnAfterWatchErrors(t *testing.T) {
+	events, stats, err := readText(t, eventJSON("ADDED", podJSON("a", 1))+eventJSON("ERROR", expired)+eventJSON("ADDED", podJSON("a", 3)))
+	require.NoError(t, err)
+	require.Equal(t, []string{"ADDED n/a@1", "MODIFIED n/a@3"}, brief(events))
+	require.Equal(t, map[string]int{"errors of the API server: too old resource version: 1 (9) (Expired)": 1}, stats.Skipped)
 }
 
 // However the JSON was spaced, a record is as long as on the wire.
