@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
 
@@ -29,7 +28,7 @@ const stripeCount = 64
 // Index functions and the key function run outside the lock (AddIndexers
 // excepted), so they may read the store.
 type SnapshotStore struct {
-	seed   maphash.Seed
+	keys   *keyHash
 	data   atomic.Pointer[contents] // exchanged under mu
 	schema atomic.Pointer[schema]   // written under mu
 
@@ -60,21 +59,27 @@ func (r *row) store(key string, obj any) {
 	storeAny(&r.obj, obj)
 }
 
+// A stripe's table lies in the stripe, to save Get a step; the sequence number
+// is odd while another takes its place.
 type stripe struct {
 	seq   atomic.Uint64
-	table atomic.Pointer[slotTable]
+	table slotTable
 }
 
 // NewSnapshotStore makes the store of NewSnapshot.
 func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
-	return newSnapshotStore(maphash.MakeSeed(), newSchema(indexers))
+	return newSnapshotStore(newKeyHash(), newSchema(indexers))
 }
 
-func newSnapshotStore(seed maphash.Seed, sc *schema) *SnapshotStore {
-	s := &SnapshotStore{seed: seed}
+func newSnapshotStore(keys *keyHash, sc *schema) *SnapshotStore {
+	s := &SnapshotStore{keys: keys}
 	s.schema.Store(sc)
-	s.data.Store(&contents{})
-	s.data.Load().setIndices(sc)
+	d := &contents{}
+	for i := range d.stripes {
+		d.stripes[i].table = newSlotTable(0)
+	}
+	d.setIndices(sc)
+	s.data.Store(d)
 	return s
 }
 
@@ -86,7 +91,7 @@ func (d *contents) setIndices(sc *schema) {
 	d.refs = refTable{columns: len(sc.names)}
 }
 
-func (s *SnapshotStore) hash(key string) uint64 { return maphash.String(s.seed, key) }
+func (s *SnapshotStore) hash(key string) uint64 { return s.keys.of(key) }
 
 func (d *contents) stripe(h uint64) *stripe { return &d.stripes[h>>(64-6)] }
 
@@ -118,19 +123,21 @@ func (s *SnapshotStore) end() {
 
 // find is the slot of key, for the holder of mu.
 func (d *contents) find(h uint64, key string) (uint32, bool) {
-	t := d.stripe(h).table.Load()
-	if t == nil {
-		return 0, false
-	}
-	for i := uint32(h); ; {
-		slot, after, ok := t.next(h, i)
-		if !ok {
+	t := &d.stripe(h).table
+	home := t.home(h)
+	for i := home; ; {
+		c := t.chunk(i)
+		for m := matches(c[0], tagOf(h)); m != 0; m &= m - 1 {
+			if e := *c.entry(m); of(e, h) && d.rows.look(uint32(e)).key == key {
+				return uint32(e), true
+			}
+		}
+		if c[0]&passed == 0 {
 			return 0, false
 		}
-		if d.rows.look(slot).key == key {
-			return slot, true
+		if i = t.after(i); i == home {
+			return 0, false
 		}
-		i = after
 	}
 }
 
@@ -172,14 +179,18 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 	for i, x := range d.indices {
 		x.update(slot, vals[i], &d.refs, c)
 	}
-	st := d.stripe(h)
-	t := st.table.Load()
-	if t == nil {
-		t = newSlotTable(minEntries)
+	if t := &d.stripe(h).table; t.full() {
+		s.resize(d, h, t.n+t.n/2+1)
 	}
-	if u := t.with(h, slot); u != st.table.Load() {
-		st.table.Store(u)
-	}
+	d.stripe(h).table.insert(h, slot)
+}
+
+// resize gives the stripe of h a table of n chunks.
+func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) {
+	t := &d.stripe(h).table
+	next := t.sized(n)
+	s.disturb(d, h)
+	t.replace(next)
 }
 
 // remove removes the object of key, if there is one. The caller is in a write.
@@ -193,8 +204,11 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 		x.update(slot, nil, &d.refs, c)
 	}
 	s.disturb(d, h)
-	st := d.stripe(h)
-	st.table.Store(st.table.Load().without(h, slot))
+	t := &d.stripe(h).table
+	t.remove(h, slot)
+	if t.sparse() {
+		s.resize(d, h, t.n/3)
+	}
 	last := uint32(d.rows.n - 1)
 	if slot != last {
 		s.relocate(d, last, slot)
@@ -211,7 +225,7 @@ func (s *SnapshotStore) relocate(d *contents, from, to uint32) {
 	c, r := &s.clock, d.rows.at(from)
 	h := s.hash(r.key)
 	s.disturb(d, h)
-	d.stripe(h).table.Load().move(h, from, to)
+	d.stripe(h).table.move(h, from, to)
 	d.rows.own(to, c).store(r.key, r.obj)
 	for _, x := range d.indices {
 		x.relocate(from, to, &d.refs, c)

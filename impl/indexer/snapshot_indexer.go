@@ -66,6 +66,12 @@ func (x *Snapshot) Get(obj any) (item any, exists bool, err error) {
 	return item, exists, nil
 }
 
+// GetByKey returns what is stored under key; its error is always nil.
+func (x *Snapshot) GetByKey(key string) (item any, exists bool, err error) {
+	item, exists = x.store.Get(key)
+	return item, exists, nil
+}
+
 // All is SnapshotStore's.
 func (x *Snapshot) All() iter.Seq[any] { return x.store.All() }
 

@@ -3,45 +3,39 @@ package indexer
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 )
 
 // Get returns the object of key. It takes no lock and waits for nobody, but for
 // a deletion or a transaction that is under way in the key's stripe.
+//
+// Nearly always the first entry that it looks at is the key's. The search for
+// another one is apart, which leaves the compiler registers.
 func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 	h := s.hash(key)
 	d := s.data.Load()
 	st := d.stripe(h)
 	seq := st.seq.Load()
-	t := st.table.Load()
-	if seq%2 == 1 {
+	t := slotTable{chunks: loadPointer(&st.table.chunks), n: atomic.LoadUint32(&st.table.n)}
+	if seq%2 == 1 || st.seq.Load() != seq {
 		return s.getLocked(h, key)
 	}
-	if t == nil {
+	c := t.chunk(t.home(h))
+	tags := atomic.LoadUint64(&c[0])
+	m := matches(tags, tagOf(h))
+	if m == 0 && tags&passed == 0 && st.seq.Load() == seq {
 		return nil, false
 	}
-	for i := uint32(h); ; {
-		slot, after, more := t.next(h, i)
-		if !more {
-			if st.seq.Load() != seq {
-				return s.getLocked(h, key)
-			}
-			return nil, false
-		}
-		r := d.rows.peek(slot)
-		if r == nil {
-			return s.getLocked(h, key)
-		}
+	e := atomic.LoadUint64(c.entry(m)) // if there is no match, the tags, which are hardly an entry of h
+	if r := d.rows.peek(uint32(e)); r != nil && of(e, h) {
 		k, o := loadString(&r.key), loadAny(&r.obj)
-		if st.seq.Load() != seq {
-			return s.getLocked(h, key)
-		}
-		if k.value() == key {
+		if st.seq.Load() == seq && k.equal(key) {
 			return o.value(), true
 		}
-		i = after
 	}
+	return s.getLocked(h, key)
 }
 
 // getLocked is Get when the key's stripe changes under its eyes.

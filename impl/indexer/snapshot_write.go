@@ -143,12 +143,12 @@ func (s *SnapshotStore) exchange(rv string, size int, fill func(put func(string,
 	var d *contents
 	var err error
 	s.write(func(sc *schema) {
-		next := newSnapshotStore(s.seed, sc)
+		next := newSnapshotStore(s.keys, sc)
 		next.alone = true
 		next.begin()
 		d = next.data.Load()
 		for i := range d.stripes {
-			d.stripes[i].table.Store(newSlotTable(room(size / stripeCount)))
+			d.stripes[i].table = newSlotTable(room(size))
 		}
 		var buf [][]string
 		err = fill(func(key string, obj any) {

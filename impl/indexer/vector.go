@@ -42,7 +42,8 @@ type clock struct {
 //
 // Invariant: the elements from n on are zero, so nothing is retained.
 type vector[E any] struct {
-	root     *root[E]
+	leaves   *[]*leaf[E] // all leaves, and nil to the slice's end
+	root     *root[E]    // the leaves again, for snapshots
 	n        int
 	frozen   uint64   // the last snapshot's moment
 	rootDate uint64   // when the root was made
@@ -52,11 +53,12 @@ type vector[E any] struct {
 
 // peek is element i, or nil if there is none any more, beside a write.
 func (v *vector[E]) peek(i uint32) *E {
-	r := *loadPointer(&v.root)
-	if i/spanLen >= uint32(len(r)) {
+	all := *loadPointer(&v.leaves)
+	at := int(i / leafLen)
+	if at >= len(all) {
 		return nil
 	}
-	l := loadPointer(&loadPointer(&r[i/spanLen])[i/leafLen%nodeLen])
+	l := loadPointer(&all[at])
 	if l == nil {
 		return nil
 	}
@@ -65,7 +67,7 @@ func (v *vector[E]) peek(i uint32) *E {
 
 // look is element i for reading.
 func (v *vector[E]) look(i uint32) *E {
-	return &(*v.root)[i/spanLen][i/leafLen%nodeLen][i%leafLen]
+	return &(*v.leaves)[i/leafLen][i%leafLen]
 }
 
 func (v *vector[E]) at(i uint32) E { return *v.look(i) }
@@ -76,14 +78,14 @@ func (v *vector[E]) own(i uint32, c *clock) *E {
 	if v.leafDate[l] <= v.frozen && !c.quiet {
 		v.copyLeaf(l, c)
 	}
-	return &(*v.root)[i/spanLen][l%nodeLen][i%leafLen]
+	return &(*v.leaves)[l][i%leafLen]
 }
 
 func (v *vector[E]) set(i uint32, e E, c *clock) { *v.own(i, c) = e }
 
 func (v *vector[E]) copyLeaf(l uint32, c *clock) {
 	fresh := new(leaf[E])
-	*fresh = *(*v.root)[l/nodeLen][l%nodeLen]
+	*fresh = *(*v.leaves)[l]
 	v.setLeaf(l, fresh, c)
 }
 
@@ -95,17 +97,18 @@ func (v *vector[E]) setLeaf(l uint32, fresh *leaf[E], c *clock) {
 		v.setNode(k, nd, c)
 	}
 	v.leafDate[l] = c.now
-	storePointer(&(*v.root)[k][l%nodeLen], fresh)
+	(*v.root)[k][l%nodeLen] = fresh
+	storePointer(&(*v.leaves)[l], fresh)
 }
 
 func (v *vector[E]) setNode(k uint32, nd *node[E], c *clock) {
 	if v.rootDate <= v.frozen && !c.quiet {
 		r := append(root[E](nil), *v.root...)
 		v.rootDate = c.now
-		storePointer(&v.root, &r)
+		v.root = &r
 	}
 	v.nodeDate[k] = c.now
-	storePointer(&(*v.root)[k], nd)
+	(*v.root)[k] = nd
 }
 
 // push appends e.
@@ -123,7 +126,10 @@ func (v *vector[E]) grow(c *clock) *E {
 			r = append(r, new(node[E]))
 			v.rootDate = c.now
 			v.nodeDate = append(v.nodeDate, c.now)
-			storePointer(&v.root, &r)
+			v.root = &r
+		}
+		if v.leaves == nil || int(l) == len(*v.leaves) {
+			v.setCapacity(2*l + 1)
 		}
 		v.leafDate = append(v.leafDate, c.now)
 		v.setLeaf(l, new(leaf[E]), c)
@@ -150,12 +156,24 @@ func (v *vector[E]) cut(c *clock) {
 	}
 	v.setLeaf(uint32(last), nil, c)
 	v.leafDate = shorter(v.leafDate, last)
+	if n := len(*v.leaves); n > 64 && n > 4*last {
+		v.setCapacity(2 * uint32(last))
+	}
 	if k := last / nodeLen; last%nodeLen == 0 {
 		r := append(root[E](nil), (*v.root)[:k]...)
 		v.rootDate = c.now
-		storePointer(&v.root, &r)
+		v.root = &r
 		v.nodeDate = shorter(v.nodeDate, k)
 	}
+}
+
+// setCapacity makes room for n leaves.
+func (v *vector[E]) setCapacity(n uint32) {
+	all := make([]*leaf[E], n)
+	if v.leaves != nil {
+		copy(all, *v.leaves)
+	}
+	storePointer(&v.leaves, &all)
 }
 
 // shorter is s cut to n elements, in a smaller array if it is mostly unused.

@@ -70,36 +70,55 @@ func TestVectorSnapshots(t *testing.T) {
 func TestSlotTable(t *testing.T) {
 	seed := rand.Uint64()
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	table := newSlotTable(minEntries)
+	table := newSlotTable(0)
 	model := map[uint32]uint64{} // slot → hash
 	find := func(h uint64, slot uint32) bool {
-		for i := uint32(h); ; {
-			got, after, ok := table.next(h, i)
-			if !ok || got == slot {
-				return ok
+		for i := range table.n { // from home on, until nothing has passed
+			c := table.chunk((table.home(h) + i) % table.n)
+			for m := matches(c[0], tagOf(h)); m != 0; m &= m - 1 {
+				if *c.entry(m) == h<<32|uint64(slot) {
+					return true
+				}
 			}
-			i = after
+			if c[0]&passed == 0 {
+				return false
+			}
 		}
+		return false
 	}
 	for step := range uint32(20_000) {
 		if rnd.IntN(10) < 6 == (step < 10_000) || len(model) == 0 {
-			h := uint64(rnd.IntN(3000)) * 0x9e3779b1 // some hashes are equal
+			h := uint64(uint32(rnd.IntN(3000)) * 0x9e3779b1) // some hashes are equal
+			if table.full() {
+				table = table.sized(table.n + table.n/2 + 1)
+			}
 			model[step] = h
-			table = table.with(h, step)
+			table.insert(h, step)
 		} else {
 			for slot, h := range model { // any
 				delete(model, slot)
-				table = table.without(h, slot)
-				require.False(t, find(h, slot), "removed entry, seed %d", seed)
+				to := slot + 1<<20
+				table.move(h, slot, to)
+				require.True(t, find(h, to), "moved entry, seed %d", seed)
+				table.remove(h, to)
+				require.False(t, find(h, to), "removed entry, seed %d", seed)
 				break
 			}
+			if table.sparse() {
+				table = table.sized(table.n / 3)
+			}
 		}
-		require.Equal(t, len(model), table.used, "seed %d", seed)
+		require.EqualValues(t, len(model), table.used, "seed %d", seed)
 		if step%500 == 0 {
 			for slot, h := range model {
 				require.True(t, find(h, slot), "entry of slot %d, seed %d", slot, seed)
 			}
 		}
 	}
-	require.LessOrEqual(t, len(table.entries), max(8*2*len(model), 4*minEntries), "entries for %d keys", len(model))
+	for slot, h := range model {
+		table.remove(h, slot)
+	}
+	for i := range table.n {
+		require.Zero(t, table.chunk(i)[0]&passed, "what has passed chunk %d of an empty table, seed %d", i, seed)
+	}
 }

@@ -47,8 +47,10 @@ func loadString(p *string) stringWords {
 	return stringWords{atomic.LoadPointer(&w.data), atomic.LoadUintptr(&w.len)}
 }
 
-// value is the string, once the words are known to belong together.
-func (w stringWords) value() string { return unsafe.String((*byte)(w.data), int(w.len)) }
+// equal is whether the string is s, once the words are known to belong together.
+func (w stringWords) equal(s string) bool {
+	return w.len == uintptr(len(s)) && unsafe.String((*byte)(w.data), len(s)) == s
+}
 
 func storeString(p *string, s string) {
 	to, from := (*stringWords)(unsafe.Pointer(p)), (*stringWords)(unsafe.Pointer(&s))
