@@ -14,7 +14,7 @@ import "sync"
 // Invariant: if an item is queued, a woken worker is on its way or no worker
 // sleeps.
 type Workers struct {
-	sync.Mutex
+	Mutex
 
 	ready      sync.Cond // workers; signalled after the lock is released
 	idle       sync.Cond // drainers
