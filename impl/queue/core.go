@@ -57,6 +57,11 @@ func (c *core[T, E]) word(slot uint32) *uint32 {
 	return (*uint32)(unsafe.Pointer(c.table.At(slot)))
 }
 
+// times is the entry of a queue with metrics.
+func (c *core[T, E]) times(slot uint32) *timed {
+	return (*timed)(unsafe.Pointer(c.table.At(slot)))
+}
+
 // mark makes an item dirty that is not, and returns its entry. An item in
 // processing will be queued by finish.
 func (c *core[T, E]) mark(hash uint32, item T, slot uint32, found bool) uint32 {

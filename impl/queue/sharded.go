@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-var _ workqueue.TypedInterface[string] = (*shardedQueue[string])(nil)
+var _ workqueue.TypedInterface[string] = (*shardedQueue[string, plain])(nil)
 
 // shardedQueue is a compact queue cut into shards by key hash, each with its
 // own lock, so that producers and workers of different keys seldom meet. Order
@@ -23,8 +23,8 @@ var _ workqueue.TypedInterface[string] = (*shardedQueue[string])(nil)
 // set and was seen by its push, or a woken worker is on its way, or none sleeps:
 // a worker sets wanted and then reads queued, a push adds to queued and then
 // reads wanted, so one sees the other.
-type shardedQueue[T comparable] struct {
-	shards []shard[T]
+type shardedQueue[T comparable, E plain | timed] struct {
+	shards []shard[T, E]
 	seed   maphash.Seed
 
 	queued     atomic.Int64
@@ -39,14 +39,14 @@ type shardedQueue[T comparable] struct {
 	sleeping int        // workers in ready that nobody has woken yet
 	woken    int        // workers that were woken and do not hold mu yet
 
-	meterMu   sync.Mutex // metrics may expect that the queue locks
-	meter     *meter.Meter
+	meterMu   sync.Mutex   // metrics may expect that the queue locks
+	meter     *meter.Meter // nil if E is plain
 	stopMeter sync.Once
 }
 
-type shard[T comparable] struct {
+type shard[T comparable, E plain | timed] struct {
 	sync.Mutex
-	core[T, timed]
+	core[T, E]
 	size   atomic.Int64 // length, for those who do not hold the lock
 	closed bool
 	_      [64]byte // shards do not share cache lines
@@ -62,14 +62,21 @@ func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 	if config.Queue != nil {
 		return NewRing(config)
 	}
-	q := &shardedQueue[T]{
-		shards: make([]shard[T], 4*runtime.GOMAXPROCS(0)),
+	if m := newMeter(config); m != nil {
+		return newSharded[T, timed](m)
+	}
+	return newSharded[T, plain](nil)
+}
+
+func newSharded[T comparable, E plain | timed](m *meter.Meter) *shardedQueue[T, E] {
+	q := &shardedQueue[T, E]{
+		shards: make([]shard[T, E], 4*runtime.GOMAXPROCS(0)),
 		seed:   maphash.MakeSeed(),
-		meter:  newMeter(config),
+		meter:  m,
 	}
 	q.ready.L, q.idle.L = &q.mu, &q.mu
 	for i := range q.shards {
-		q.shards[i].core = newCore[T, timed]()
+		q.shards[i].core = newCore[T, E]()
 	}
 	if q.meter != nil {
 		q.meter.Run(q.update)
@@ -79,12 +86,12 @@ func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 
 // shardOf returns the shard of an item. The tables in the shards have seeds of
 // their own, so their hashes do not depend on the choice.
-func (q *shardedQueue[T]) shardOf(item T) *shard[T] {
+func (q *shardedQueue[T, E]) shardOf(item T) *shard[T, E] {
 	hash := maphash.Comparable(q.seed, item)
 	return &q.shards[hash>>32*uint64(len(q.shards))>>32]
 }
 
-func (q *shardedQueue[T]) Add(item T) {
+func (q *shardedQueue[T, E]) Add(item T) {
 	s := q.shardOf(item)
 	hash := s.table.Hash(item)
 	if q.add(s, hash, item) {
@@ -93,7 +100,7 @@ func (q *shardedQueue[T]) Add(item T) {
 }
 
 // add reports whether the item was queued.
-func (q *shardedQueue[T]) add(s *shard[T], hash uint32, item T) bool {
+func (q *shardedQueue[T, E]) add(s *shard[T, E], hash uint32, item T) bool {
 	s.Lock()
 	defer s.Unlock()
 	slot, found := s.table.Find(hash, item)
@@ -105,7 +112,9 @@ func (q *shardedQueue[T]) add(s *shard[T], hash uint32, item T) bool {
 		now = locked(&q.meterMu, q.meter.Add)
 	}
 	slot = s.mark(hash, item, slot, found)
-	s.table.At(slot).added = now
+	if q.meter != nil {
+		s.times(slot).added = now
+	}
 	if found {
 		return false
 	}
@@ -122,7 +131,7 @@ func locked[R any](mu *sync.Mutex, f func() R) R {
 }
 
 // wake wakes a worker if one is wanted. Call it after a push.
-func (q *shardedQueue[T]) wake() {
+func (q *shardedQueue[T, E]) wake() {
 	if !q.wanted.Load() {
 		return
 	}
@@ -140,9 +149,9 @@ func (q *shardedQueue[T]) wake() {
 }
 
 // Len is the number of queued items in all shards, at one moment.
-func (q *shardedQueue[T]) Len() int { return int(q.queued.Load()) }
+func (q *shardedQueue[T, E]) Len() int { return int(q.queued.Load()) }
 
-func (q *shardedQueue[T]) Get() (item T, shutdown bool) {
+func (q *shardedQueue[T, E]) Get() (item T, shutdown bool) {
 	for slept := false; ; slept = true {
 		if item, ok := q.take(); ok {
 			if slept && q.queued.Load() > 0 {
@@ -158,7 +167,7 @@ func (q *shardedQueue[T]) Get() (item T, shutdown bool) {
 
 // take looks for an item in every shard, from one chosen at random, so that no
 // shard is served before the others.
-func (q *shardedQueue[T]) take() (item T, ok bool) {
+func (q *shardedQueue[T, E]) take() (item T, ok bool) {
 	if q.queued.Load() == 0 {
 		return item, false
 	}
@@ -175,7 +184,7 @@ func (q *shardedQueue[T]) take() (item T, ok bool) {
 	return item, false
 }
 
-func (q *shardedQueue[T]) pop(s *shard[T]) (item T, ok bool) {
+func (q *shardedQueue[T, E]) pop(s *shard[T, E]) (item T, ok bool) {
 	s.Lock()
 	defer s.Unlock()
 	if s.length == 0 {
@@ -183,7 +192,7 @@ func (q *shardedQueue[T]) pop(s *shard[T]) (item T, ok bool) {
 	}
 	item = s.table.Key(s.head)
 	if q.meter != nil {
-		e := s.table.At(s.head)
+		e := s.times(s.head)
 		e.started = locked(&q.meterMu, func() time.Duration { return q.meter.Get(e.added, item == item) })
 	}
 	s.foresee()
@@ -196,7 +205,7 @@ func (q *shardedQueue[T]) pop(s *shard[T]) (item T, ok bool) {
 
 // sleep waits while nothing is queued, and reports false when nothing is and
 // the queue was shut down.
-func (q *shardedQueue[T]) sleep() bool {
+func (q *shardedQueue[T, E]) sleep() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.queued.Load() == 0 {
@@ -217,7 +226,7 @@ func (q *shardedQueue[T]) sleep() bool {
 	return true
 }
 
-func (q *shardedQueue[T]) Done(item T) {
+func (q *shardedQueue[T, E]) Done(item T) {
 	s := q.shardOf(item)
 	var hash uint32
 	if !s.prompt.Load() {
@@ -234,7 +243,7 @@ func (q *shardedQueue[T]) Done(item T) {
 }
 
 // done reports whether the item was queued again.
-func (q *shardedQueue[T]) done(s *shard[T], hash uint32, item T) bool {
+func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) bool {
 	s.Lock()
 	defer s.Unlock()
 	slot, found := s.handed(hash, item)
@@ -243,7 +252,7 @@ func (q *shardedQueue[T]) done(s *shard[T], hash uint32, item T) bool {
 	}
 	if q.meter != nil {
 		locked(&q.meterMu, func() struct{} {
-			q.meter.Done(s.table.At(slot).started)
+			q.meter.Done(s.times(slot).started)
 			return struct{}{}
 		})
 	}
@@ -257,10 +266,10 @@ func (q *shardedQueue[T]) done(s *shard[T], hash uint32, item T) bool {
 	return again
 }
 
-func (q *shardedQueue[T]) ShutDown()          { q.shutDown(false) }
-func (q *shardedQueue[T]) ShutDownWithDrain() { q.shutDown(true) }
+func (q *shardedQueue[T, E]) ShutDown()          { q.shutDown(false) }
+func (q *shardedQueue[T, E]) ShutDownWithDrain() { q.shutDown(true) }
 
-func (q *shardedQueue[T]) shutDown(drain bool) {
+func (q *shardedQueue[T, E]) shutDown(drain bool) {
 	if q.meter != nil {
 		q.stopMeter.Do(q.meter.Stop)
 		defer q.meter.Wait()
@@ -280,7 +289,7 @@ func (q *shardedQueue[T]) shutDown(drain bool) {
 }
 
 // close makes all shards ignore Add from one moment on.
-func (q *shardedQueue[T]) close() {
+func (q *shardedQueue[T, E]) close() {
 	for i := range q.shards {
 		q.shards[i].Lock()
 	}
@@ -291,9 +300,9 @@ func (q *shardedQueue[T]) close() {
 	}
 }
 
-func (q *shardedQueue[T]) ShuttingDown() bool { return q.closed.Load() }
+func (q *shardedQueue[T, E]) ShuttingDown() bool { return q.closed.Load() }
 
-func (q *shardedQueue[T]) update() {
+func (q *shardedQueue[T, E]) update() {
 	if q.closed.Load() {
 		return
 	}
@@ -301,8 +310,8 @@ func (q *shardedQueue[T]) update() {
 	for i := range q.shards {
 		s := &q.shards[i]
 		s.Lock()
-		for _, e := range s.table.All() {
-			if e.word&processing != 0 {
+		for slot := range s.table.All() {
+			if e := s.times(slot); e.word&processing != 0 {
 				started = append(started, e.started)
 			}
 		}
