@@ -73,6 +73,7 @@ func (h *heap4[T]) current(n dueheap.Node) bool {
 
 func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 	slots := h.slots[:0]
+	h.order.Gather(now)
 	for len(slots) == 0 && h.order.Len() > 0 && h.order.Min().At <= now {
 		// Two passes: looking a node up in a large table misses the cache, and
 		// without the pops between them these misses overlap.

@@ -43,7 +43,8 @@ func (q *priorityQueue[T]) fire() (next int64, goOn bool) {
 	if q.Closed {
 		return 0, false
 	}
-	for now := q.alarm.Now(); q.times.Len() > 0 && q.times.Min().At <= now; {
+	now := q.alarm.Now()
+	for q.times.Gather(now); q.times.Len() > 0 && q.times.Min().At <= now; {
 		q.promote()
 	}
 	q.armed = alarm.Never

@@ -110,6 +110,7 @@ func (q *fused[T]) promote(now int64) (next int64, wake, more bool) {
 	q.Lock()
 	defer q.Unlock()
 	defer q.tidy()
+	q.order.Gather(now)
 	for range batch {
 		if q.order.Len() == 0 || q.order.Min().At > now {
 			q.armed = alarm.Never

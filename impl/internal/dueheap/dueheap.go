@@ -8,6 +8,8 @@
 // key's position, which on large heaps costs more than the order itself.
 package dueheap
 
+import "slices"
+
 // A Node says that the key in Slot is ready at At.
 type Node struct {
 	At   int64
@@ -36,18 +38,29 @@ const (
 // A Heap orders nodes by time, then by insertion. The zero value is empty.
 //
 // Invariant: node i is not before node i/4+2 for every root < i < end; chunks
-// have room for these and no more than two chunks beyond.
+// have room for these and no more than two chunks beyond. Run is sorted.
 type Heap struct {
 	chunks [][]Node
 	end    int // root or less when empty
 	seq    uint32
+	run    []Node // nodes that Gather took out
 }
 
 // Len is the number of nodes, outdated ones included.
-func (h *Heap) Len() int { return max(0, h.end-root) }
+func (h *Heap) Len() int { return max(0, h.end-root) + len(h.run) }
 
 // Min is the first node of a heap that is not empty.
-func (h *Heap) Min() Node { return h.chunks[0][root] }
+func (h *Heap) Min() Node {
+	if h.runFirst() {
+		return h.run[0]
+	}
+	return h.chunks[0][root]
+}
+
+// runFirst tells that the first node is in run.
+func (h *Heap) runFirst() bool {
+	return len(h.run) > 0 && (h.end <= root || h.run[0].before(h.chunks[0][root]))
+}
 
 func (h *Heap) node(i int) *Node { return &h.chunks[i>>chunkBits][i&chunkMask] }
 
@@ -94,6 +107,12 @@ func (h *Heap) up(i int, n Node) {
 // Pop removes the first node of a heap that is not empty, in O(log n).
 func (h *Heap) Pop() Node {
 	first := h.Min()
+	if h.runFirst() {
+		if h.run = h.run[1:]; len(h.run) == 0 {
+			h.run = nil
+		}
+		return first
+	}
 	h.end--
 	n := *h.node(h.end)
 	if h.end > root {
@@ -149,11 +168,12 @@ func (h *Heap) Clear() {
 	if len(h.chunks) > 2 {
 		h.chunks = nil
 	}
-	h.end = 0
+	h.end, h.run = 0, nil
 }
 
 // Filter drops the nodes that keep refuses, in O(n).
 func (h *Heap) Filter(keep func(Node) bool) {
+	h.run = slices.DeleteFunc(h.run, func(n Node) bool { return !keep(n) })
 	end := root
 	for i := root; i < h.end; i++ {
 		if n := *h.node(i); keep(n) {

@@ -2,6 +2,7 @@ package dueheap
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"testing"
 
@@ -50,6 +51,49 @@ func TestHeapMatchesSortedSlice(t *testing.T) {
 		for _, n := range want {
 			require.Equal(t, n.Slot, h.Pop().Slot)
 		}
+	})
+}
+
+// Gathered nodes come in order among those that are pushed later and before,
+// and those of one time in the order of insertion; Filter and Len know them.
+func TestGather(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := Heap{seq: rapid.SampledFrom([]uint32{0, 1<<31 - 500, ^uint32(0) - 500}).Draw(t, "seq")}
+		last := rapid.SampledFrom([]int64{0, 3, 1000, 1 << 40}).Draw(t, "last")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		var want []Node
+		slot := uint32(0)
+		push := func(n int) {
+			for range n {
+				at := rng.Int64N(2*last+1) - last
+				h.Push(at, slot)
+				want = append(want, Node{At: at, Slot: slot})
+				slot++
+			}
+			sort.SliceStable(want, func(i, j int) bool { return want[i].At < want[j].At })
+		}
+		pop := func(n int) {
+			for range min(n, h.Len()) {
+				require.Equal(t, want[0].Slot, h.Min().Slot)
+				require.Equal(t, want[0].Slot, h.Pop().Slot)
+				want = want[1:]
+			}
+		}
+		push(2 * gatherLen)
+		for range 3 {
+			h.Gather(rng.Int64N(2*last+1) - last)
+			require.Equal(t, len(want), h.Len())
+			pop(rng.IntN(200))
+			push(rng.IntN(gatherLen))
+			pop(rng.IntN(200))
+			h.Filter(func(n Node) bool { return n.Slot%5 != 0 })
+			want = slices.DeleteFunc(want, func(n Node) bool { return n.Slot%5 == 0 })
+		}
+		push(gatherLen)
+		h.Gather(last)
+		require.Equal(t, len(want), len(h.run), "all are due")
+		pop(len(want))
+		require.Zero(t, h.Len())
 	})
 }
 
