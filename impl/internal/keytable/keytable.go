@@ -97,11 +97,6 @@ func (t *Table[K, V]) Find(hash uint32, key K) (slot uint32, ok bool) {
 		}
 		return 0, false
 	}
-	return t.search(hash, key)
-}
-
-// search is Find in the index.
-func (t *Table[K, V]) search(hash uint32, key K) (slot uint32, ok bool) {
 	if len(t.groups) == 0 {
 		return 0, false
 	}
