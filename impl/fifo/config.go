@@ -1,6 +1,10 @@
 package fifo
 
-import "k8s.io/client-go/tools/cache"
+import (
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+)
 
 // Config is what a FIFO of any kind is made from. The zero value is a FIFO
 // over cache.MetaNamespaceKeyFunc.
@@ -22,6 +26,10 @@ type Config struct {
 	// Batch is the most deltas that an in-order FIFO's PopBatch takes; 0 means
 	// 1,000, which upstream always has.
 	Batch int
+	// Stalled counts, beside others, the FIFO's consumer while it has been woken
+	// and has no processor yet: who keeps processors busy may give way; nil means
+	// that nobody asks.
+	Stalled *atomic.Int32
 }
 
 func (c Config) batch() int {

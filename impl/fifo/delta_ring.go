@@ -107,7 +107,7 @@ func NewRingDeltaFIFO(config Config) *RingDeltaFIFO {
 		keys:   newKeyer(config.KeyFunc),
 		items:  keyed[pending]{seed: maphash.MakeSeed()},
 	}
-	f.init("DeltaFIFO")
+	f.init("DeltaFIFO", config.Stalled)
 	return f
 }
 
@@ -135,7 +135,7 @@ func (f *RingDeltaFIFO) event(kind kind, obj any) error {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
 	_, err = f.enqueue(tag, key, change{kind, obj})
-	f.changed.Broadcast()
+	f.wake()
 	return err
 }
 
@@ -160,7 +160,7 @@ func (f *RingDeltaFIFO) Delete(obj any) error {
 		}
 	}
 	_, err = f.enqueue(tag, key, change{deleted, obj})
-	f.changed.Broadcast()
+	f.wake()
 	return err
 }
 
@@ -189,7 +189,7 @@ func (f *RingDeltaFIFO) push(tag uint32, key []byte, c change) *pending {
 func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.changed.Broadcast()
+	defer f.wake()
 	kind := synced
 	if f.config.EmitReplaced {
 		kind = replaced
@@ -243,7 +243,7 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 func (f *RingDeltaFIFO) Resync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.changed.Broadcast()
+	defer f.wake()
 	known := orNone(f.config.KnownObjects)
 	keys := known.ListKeys()
 	f.items.index.reserve(len(keys))
@@ -275,7 +275,7 @@ func (f *RingDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 		if f.closed {
 			return nil, cache.ErrFIFOClosed
 		}
-		f.changed.Wait()
+		f.sleep()
 	}
 	inInitialList := !f.isSynced
 	at := f.items.slots.head

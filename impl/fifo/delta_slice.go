@@ -26,7 +26,7 @@ type SliceDeltaFIFO struct {
 func NewSliceDeltaFIFO(config Config) *SliceDeltaFIFO {
 	config.KeyFunc = orMeta(config.KeyFunc)
 	f := &SliceDeltaFIFO{config: config, items: map[string]cache.Deltas{}}
-	f.init("DeltaFIFO")
+	f.init("DeltaFIFO", config.Stalled)
 	return f
 }
 
@@ -92,7 +92,7 @@ func (f *SliceDeltaFIFO) push(key string, d cache.Delta) {
 	case supersedes(newest.Object):
 		*newest = d
 	}
-	f.changed.Broadcast()
+	f.wake()
 }
 
 // Replace queues a Replaced (or Sync) delta for each object of list, then a
@@ -174,7 +174,7 @@ func (f *SliceDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 		if f.closed {
 			return nil, cache.ErrFIFOClosed
 		}
-		f.changed.Wait()
+		f.sleep()
 	}
 	inInitialList := !f.isSynced
 	key := f.order[0]

@@ -32,7 +32,7 @@ type place struct {
 // NewRingFIFO makes an empty FIFO.
 func NewRingFIFO(config Config) *RingFIFO {
 	f := &RingFIFO{keys: newKeyer(config.KeyFunc), items: keyed[place]{seed: maphash.MakeSeed()}}
-	f.init("FIFO")
+	f.init("FIFO", config.Stalled)
 	return f
 }
 
@@ -67,7 +67,7 @@ func (f *RingFIFO) Add(obj any) error {
 		}
 		s.value.last = p
 	}
-	f.changed.Broadcast()
+	f.wake()
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (f *RingFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 	f.listCame(items.slots.len())
 	f.items = items
-	f.changed.Broadcast()
+	f.wake()
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (f *RingFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 			}
 			f.handled(handled)
 			handled = 0
-			f.changed.Wait()
+			f.sleep()
 		}
 		inInitialList := !f.isSynced
 		if f.initial > handled {

@@ -22,7 +22,7 @@ type SliceFIFO struct {
 // NewSliceFIFO makes an empty FIFO.
 func NewSliceFIFO(config Config) *SliceFIFO {
 	f := &SliceFIFO{keyFunc: orMeta(config.KeyFunc), items: map[string]any{}}
-	f.init("FIFO")
+	f.init("FIFO", config.Stalled)
 	return f
 }
 
@@ -40,7 +40,7 @@ func (f *SliceFIFO) Add(obj any) error {
 		f.order = append(f.order, key)
 	}
 	f.items[key] = obj
-	f.changed.Broadcast()
+	f.wake()
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (f *SliceFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 	f.listCame(len(order))
 	f.items, f.order = items, order
-	f.changed.Broadcast()
+	f.wake()
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (f *SliceFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 			}
 			f.handled(handled)
 			handled = 0
-			f.changed.Wait()
+			f.sleep()
 		}
 		inInitialList := !f.isSynced
 		key := f.order[0]

@@ -2,6 +2,7 @@ package fifo
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -17,6 +18,9 @@ type gate struct {
 	changed sync.Cond // there are new items, or the gate is closed
 	name    string
 	closed  bool
+	asleep  bool // a consumer waits for changed
+	woken   bool // and was woken
+	stalled *atomic.Int32
 
 	// populated: the first Replace, Add, Update or Delete has come.
 	populated bool
@@ -28,8 +32,11 @@ type gate struct {
 
 var _ cache.DoneChecker = (*gate)(nil)
 
-func (g *gate) init(name string) {
+func (g *gate) init(name string, stalled *atomic.Int32) {
 	g.name = name
+	if g.stalled = stalled; stalled == nil {
+		g.stalled = new(atomic.Int32)
+	}
 	g.changed.L = &g.mu
 	g.synced = make(chan struct{})
 }
@@ -68,6 +75,25 @@ func (g *gate) Name() string { return g.name }
 func (g *gate) Done() <-chan struct{} { return g.synced }
 
 // The methods below need the lock.
+
+// wake wakes the consumers: there are new items.
+func (g *gate) wake() {
+	if g.asleep {
+		g.asleep, g.woken = false, true
+		g.stalled.Add(1)
+		g.changed.Broadcast()
+	}
+}
+
+// sleep waits for wake or Close.
+func (g *gate) sleep() {
+	g.asleep = true
+	g.changed.Wait()
+	if g.woken {
+		g.woken = false
+		g.stalled.Add(-1)
+	}
+}
 
 // eventCame notes an Add, Update or Delete: before any Replace, there is no
 // initial list to wait for.

@@ -42,7 +42,7 @@ const (
 // NewRingInOrder makes an empty in-order FIFO.
 func NewRingInOrder(config Config) *RingInOrder {
 	f := &RingInOrder{config: config, keys: newKeyer(config.KeyFunc), seed: maphash.MakeSeed()}
-	f.init("in-order FIFO")
+	f.init("in-order FIFO", config.Stalled)
 	return f
 }
 
@@ -96,7 +96,7 @@ func (f *RingInOrder) push(kind cache.DeltaType, obj any, id uint64) {
 	at, segment := f.items.push()
 	e := &segment.slots[at%segmentLen]
 	e.Type, e.Object, e.id = kind, obj, id
-	f.changed.Broadcast()
+	f.wake()
 }
 
 // Bookmark queues a Bookmark delta if the FIFO is atomic.
@@ -242,7 +242,7 @@ func (f *RingInOrder) await() error {
 		if f.closed {
 			return cache.ErrFIFOClosed
 		}
-		f.changed.Wait()
+		f.sleep()
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type SliceInOrder struct {
 func NewSliceInOrder(config Config) *SliceInOrder {
 	config.KeyFunc = orMeta(config.KeyFunc)
 	f := &SliceInOrder{config: config}
-	f.init("in-order FIFO")
+	f.init("in-order FIFO", config.Stalled)
 	return f
 }
 
@@ -64,7 +64,7 @@ func (f *SliceInOrder) enqueue(kind cache.DeltaType, obj any) error {
 
 func (f *SliceInOrder) push(kind cache.DeltaType, obj any) {
 	f.items = append(f.items, cache.Delta{Type: kind, Object: obj})
-	f.changed.Broadcast()
+	f.wake()
 }
 
 // Bookmark queues a Bookmark delta if the FIFO is atomic.
@@ -179,7 +179,7 @@ func (f *SliceInOrder) await() error {
 		if f.closed {
 			return cache.ErrFIFOClosed
 		}
-		f.changed.Wait()
+		f.sleep()
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type handler struct {
 	pending []delivery // unbounded: a slow handler holds up nobody
 	spare   []delivery // the array that pending had before
 	closed  atomic.Bool
+	stalled *atomic.Int32 // the informer's
 
 	finished chan struct{} // closed when the last call has returned
 	crashed  bool          // the last call panicked; only the goroutine looks
@@ -38,8 +39,8 @@ type delivery struct {
 	resyncing bool // the handler asked for the batch's resyncs
 }
 
-func newHandler(logger klog.Logger, target cache.ResourceEventHandler, source string) *handler {
-	h := &handler{logger: logger, target: target, finished: make(chan struct{}), resyncing: true}
+func newHandler(logger klog.Logger, target cache.ResourceEventHandler, source string, stalled *atomic.Int32) *handler {
+	h := &handler{logger: logger, target: target, stalled: stalled, finished: make(chan struct{}), resyncing: true}
 	h.wake.L = &h.mu
 	h.synced.init(fmt.Sprintf("%s + event handler %T", source, target))
 	return h
@@ -64,6 +65,7 @@ func (h *handler) push(d delivery) {
 	h.asleep = false
 	h.mu.Unlock()
 	if wake {
+		h.stalled.Add(1)
 		h.wake.Signal()
 	}
 }
@@ -104,6 +106,9 @@ func (h *handler) take() []delivery {
 	for len(h.pending) == 0 && !h.closed.Load() {
 		h.asleep = true
 		h.wake.Wait()
+		if !h.asleep { // push has woken it, not close
+			h.stalled.Add(-1)
+		}
 	}
 	taken := h.pending
 	h.pending = nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/fifo"
@@ -23,6 +24,8 @@ type informer struct {
 	example   runtime.Object
 	options   cache.SharedIndexInformerOptions
 	indexer   cache.Indexer
+	readers   cache.Indexer // the indexer as readers get it
+	stalled   *atomic.Int32 // goroutines that were woken and wait for a processor
 	mutations cache.MutationDetector
 	metrics   metrics
 	fanout    fanout
@@ -48,8 +51,11 @@ var _ cache.SharedIndexInformer = (*informer)(nil)
 
 func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) *informer {
 	indexer := parts.NewIndexer(keyFunc, options.Indexers)
+	stalled := new(atomic.Int32)
 	return &informer{
 		store:       storeOf(indexer),
+		readers:     forReaders(indexer, stalled),
+		stalled:     stalled,
 		parts:       parts,
 		lw:          lw,
 		example:     example,
@@ -148,6 +154,7 @@ func (s *informer) start() (cache.Controller, bool) {
 		Transformer:  s.transform,
 		EmitReplaced: true,
 		Atomic:       true,
+		Stalled:      s.stalled,
 	})
 	s.controller = cache.New(&cache.Config{
 		Queue:                        queue,
@@ -195,10 +202,10 @@ func (s *informer) LastSyncResourceVersion() string {
 }
 
 // GetStore is GetIndexer.
-func (s *informer) GetStore() cache.Store { return s.indexer }
+func (s *informer) GetStore() cache.Store { return s.readers }
 
 // GetIndexer is the store; callers only read it.
-func (s *informer) GetIndexer() cache.Indexer { return s.indexer }
+func (s *informer) GetIndexer() cache.Indexer { return s.readers }
 
 // AddIndexers adds indices, over what is stored too. It fails if a name is taken
 // or the informer has stopped.
@@ -239,7 +246,7 @@ func (s *informer) AddEventHandlerWithOptions(target cache.ResourceEventHandler,
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	requested := s.resyncPeriod(logger, ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
-	h := newHandler(logger, target, s.Name())
+	h := newHandler(logger, target, s.Name(), s.stalled)
 	h.resync.requested = requested
 	h.resync.set(logger, s.resyncCheck)
 	if !s.started {
