@@ -31,7 +31,9 @@ func (q *timedQueue[T]) leave() { q.Gate.Leave(q.length) }
 
 func (q *timedQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	q.Lock()
+	if !q.TryLock() {
+		q.Wait()
+	}
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
 	if q.Closed || found && *q.word(slot)&dirty != 0 {
@@ -49,7 +51,9 @@ func (q *timedQueue[T]) Len() int {
 }
 
 func (q *timedQueue[T]) Get() (item T, shutdown bool) {
-	q.Lock()
+	if !q.TryLock() {
+		q.Wait()
+	}
 	defer q.leave()
 	for q.length == 0 {
 		if q.Closed {
@@ -71,7 +75,9 @@ func (q *timedQueue[T]) Done(item T) {
 	if !q.prompt.Load() {
 		hash = q.table.Hash(item)
 	}
-	q.Lock()
+	if !q.TryLock() {
+		q.Wait()
+	}
 	defer q.leave()
 	slot, found := q.handed(hash, item)
 	if !found {
