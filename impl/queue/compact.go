@@ -35,7 +35,8 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 
 func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	if !q.TryLock() {          // Lock without a call, here and below: a tenth less an item
+	// TryLock and Wait are Lock, but no call: a tenth less an item.
+	if !q.TryLock() {
 		q.Wait()
 	}
 	slot, found := q.table.Find(hash, item)
