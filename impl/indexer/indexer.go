@@ -21,11 +21,6 @@ func New(keyFunc cache.KeyFunc, store cache.ThreadSafeStoreWithTransaction) *Ind
 	return &Indexer{store, keyFunc}
 }
 
-// A listStore replaces its contents by a list, without a map in between.
-type listStore interface {
-	replaceList(keyFunc cache.KeyFunc, list []any, resourceVersion string) error
-}
-
 // Add stores obj under its key. The error is a cache.KeyError.
 func (x *Indexer) Add(obj any) error { return x.Update(obj) }
 
@@ -69,9 +64,6 @@ func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 // objects with one key the last stays. When an object has no key, the error is a
 // cache.KeyError and nothing changes.
 func (x *Indexer) Replace(list []any, resourceVersion string) error {
-	if store, ok := x.ThreadSafeStoreWithTransaction.(listStore); ok {
-		return store.replaceList(x.keyFunc, list, resourceVersion)
-	}
 	items := make(map[string]any, len(list))
 	for _, obj := range list {
 		key, err := x.keyFunc(obj)

@@ -66,6 +66,13 @@ func (x *Snapshot) Get(obj any) (item any, exists bool, err error) {
 	return item, exists, nil
 }
 
+// Replace makes list the contents, in one moment. Of several objects with one key
+// the last stays. When an object has no key, the error is a cache.KeyError and
+// nothing changes.
+func (x *Snapshot) Replace(list []any, resourceVersion string) error {
+	return x.store.replaceList(x.keys, list, resourceVersion)
+}
+
 // GetByKey returns what is stored under key; its error is always nil.
 func (x *Snapshot) GetByKey(key string) (item any, exists bool, err error) {
 	item, exists = x.store.Get(key)

@@ -1,9 +1,11 @@
 package indexer
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -164,6 +166,53 @@ func TestIndexFuncsRunOnce(t *testing.T) {
 	}
 	require.NoError(t, x.Delete(pod(1, 9)))
 	assert.Equal(t, 4, calls, "calls after Delete")
+}
+
+// TestReplaceNamesFirst replaces by a list with an object that an index function
+// panics for and, further on, one without a key: upstream reports the key.
+func TestReplaceNamesFirst(t *testing.T) {
+	failing := cache.Indexers{"n": func(obj any) ([]string, error) {
+		if obj.(*corev1.Pod).Name == "pod3" {
+			return nil, errors.New("no value")
+		}
+		return nil, nil
+	}}
+	for name, x := range map[string]cache.Indexer{
+		"client-go": cache.NewIndexer(cache.MetaNamespaceKeyFunc, failing),
+		"snapshot":  NewSnapshot(cache.MetaNamespaceKeyFunc, failing),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, x.Add(pod(1, 1)))
+			list := make([]any, 100)
+			for i := range list {
+				list[i] = pod(i, 2)
+			}
+			assert.Panics(t, func() { _ = x.Replace(list, "2") })
+			list[90] = "no key"
+			var keyErr cache.KeyError
+			require.ErrorAs(t, x.Replace(list, "2"), &keyErr)
+			assert.Equal(t, "no key", keyErr.Obj)
+		})
+	}
+}
+
+// TestReplaceByManyLengths replaces by keys of many lengths, which share strings.
+func TestReplaceByManyLengths(t *testing.T) {
+	x := podsIndexer(t, 10)
+	var list []any
+	var want []string
+	for i := range 100 {
+		p := pod(i, i)
+		p.Name = strings.Repeat("x", i) + fmt.Sprint(i)
+		list, want = append(list, p), append(want, p.Namespace+"/"+p.Name)
+	}
+	require.NoError(t, x.Replace(append(list, list[7]), "1"))
+	assert.ElementsMatch(t, want, x.ListKeys())
+	for i, key := range want {
+		obj, exists, _ := x.GetByKey(key)
+		require.True(t, exists, key)
+		require.Same(t, list[i], obj)
+	}
 }
 
 // TestMemoryShrinks deletes nearly all of many objects.

@@ -1,6 +1,9 @@
 package indexer
 
-import "k8s.io/client-go/tools/cache"
+import (
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
+	"k8s.io/client-go/tools/cache"
+)
 
 // Add is Update.
 func (s *SnapshotStore) Add(key string, obj any) { s.Update(key, obj) }
@@ -114,47 +117,96 @@ func (s *SnapshotStore) Bookmark(rv string) {
 
 // Replace makes items the contents, in one moment.
 func (s *SnapshotStore) Replace(items map[string]any, resourceVersion string) {
-	_ = s.exchange(resourceVersion, len(items), func(put func(string, any)) error {
+	_ = s.exchange(resourceVersion, len(items), func(b *builder) error {
 		for key, obj := range items {
-			put(key, obj)
+			b.put(s.hash(key), key, obj)
 		}
 		return nil
 	})
 }
 
-// replaceList is Replace by objects, which keyFunc names; of equal keys the last
-// counts. After a cache.KeyError nothing has changed.
-func (s *SnapshotStore) replaceList(keyFunc cache.KeyFunc, objs []any, resourceVersion string) error {
-	return s.exchange(resourceVersion, len(objs), func(put func(string, any)) error {
-		for _, obj := range objs {
-			key, err := keyFunc(obj)
-			if err != nil {
-				return cache.KeyError{Obj: obj, Err: err}
+// sharing is how many keys of a list lie in one string: an allocation for all of
+// them, which stays until the last of them goes.
+const sharing = 16
+
+// replaceList is Replace by objects; of equal keys the last counts. After a
+// cache.KeyError nothing has changed. As upstream's, it reports an object without
+// a key rather than an index function's panic.
+func (s *SnapshotStore) replaceList(keys objectkey.Maker, objs []any, resourceVersion string) error {
+	return s.exchange(resourceVersion, len(objs), func(b *builder) (err error) {
+		var unnamed []any // while index functions run
+		defer func() {
+			for _, obj := range unnamed {
+				if _, keyErr := keys.Func(obj); keyErr != nil {
+					_ = recover()
+					err = cache.KeyError{Obj: obj, Err: keyErr}
+					return
+				}
 			}
-			put(key, obj)
+		}()
+		var buf []byte
+		for begin := 0; begin < len(objs); begin += sharing {
+			some := objs[begin:min(begin+sharing, len(objs))]
+			var ends [sharing]int
+			buf = buf[:0]
+			for i, obj := range some {
+				if buf, err = keys.Append(buf, obj); err != nil {
+					return cache.KeyError{Obj: obj, Err: err}
+				}
+				ends[i] = len(buf)
+			}
+			named, at := string(buf), 0
+			var hashes [sharing]uint64
+			for i := range some {
+				hashes[i] = s.hash(named[at:ends[i]])
+				b.warm(hashes[i])
+				at = ends[i]
+			}
+			unnamed, at = objs[begin+len(some):], 0
+			for i, obj := range some {
+				b.put(hashes[i], named[at:ends[i]], obj)
+				at = ends[i]
+			}
+			unnamed = nil
 		}
 		return nil
 	})
 }
 
-// exchange builds a store of its own outside the locks, where nobody waits for
-// it, and takes over its contents.
-func (s *SnapshotStore) exchange(rv string, size int, fill func(put func(string, any)) error) error {
+// A builder fills contents that nobody else has yet.
+type builder struct {
+	store *SnapshotStore
+	sc    *schema
+	vals  [][]string
+	seen  uint64 // of no meaning, but nobody drops a read whose result is kept
+}
+
+// warm reads what put will need of the table. The reads of several keys are on
+// their way at the same time, where puts would wait for them one by one.
+func (b *builder) warm(h uint64) {
+	t := &b.store.data.Load().stripe(h).table
+	b.seen |= t.chunk(t.home(h))[0]
+}
+
+func (b *builder) put(h uint64, key string, obj any) {
+	b.vals = b.sc.values(b.vals[:0], key, obj)
+	b.store.put(b.store.data.Load(), h, key, obj, b.vals)
+}
+
+// exchange builds contents outside the locks, where nobody waits for it, and
+// makes them the store's.
+func (s *SnapshotStore) exchange(rv string, size int, fill func(*builder) error) error {
 	var d *contents
 	var err error
 	s.write(func(sc *schema) {
-		next := newSnapshotStore(s.keys, sc)
-		next.alone = true
-		next.begin()
-		d = next.data.Load()
+		b := builder{store: newSnapshotStore(s.keys, sc), sc: sc}
+		b.store.alone = true
+		b.store.begin()
+		d = b.store.data.Load()
 		for i := range d.stripes {
 			d.stripes[i].table = newSlotTable(room(size))
 		}
-		var buf [][]string
-		err = fill(func(key string, obj any) {
-			buf = sc.values(buf[:0], key, obj)
-			next.put(d, next.hash(key), key, obj, buf)
-		})
+		err = fill(&b)
 	})
 	// Its dates begin at 1, which is before or at any snapshot to come.
 	if err == nil {
