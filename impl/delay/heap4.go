@@ -25,6 +25,7 @@ func NewHeap4[T comparable](config workqueue.TypedDelayingQueueConfig[T]) workqu
 // slack.
 type heap4[T comparable] struct {
 	table[T, int64] // when each is ready
+	intake          intake[T]
 	order           dueheap.Heap
 	outdated        int
 
@@ -39,20 +40,36 @@ const gone = math.MinInt64
 const slack = 64
 
 func (h *heap4[T]) add(hash uint32, item T, _, at int64) int64 {
+	if len(h.index) < wideIndex {
+		h.set(hash, item, at)
+	} else if h.intake.put(hash, item, at) {
+		h.settle()
+	}
+	return h.next()
+}
+
+// settle takes in the lot.
+func (h *heap4[T]) settle() {
+	h.warm(h.intake.lot)
+	for i := range h.intake.lot {
+		a := &h.intake.lot[i]
+		h.set(a.hash, a.item, a.at)
+	}
+	h.intake.empty()
+}
+
+func (h *heap4[T]) set(hash uint32, item T, at int64) {
 	slot, waits := h.enter(hash, item)
 	ready := h.value(slot)
-	if waits {
-		if at >= *ready {
-			return h.next()
-		}
-		h.outdated++
+	if waits && at >= *ready {
+		return
 	}
 	*ready = at
 	h.order.Push(at, slot)
 	if waits {
+		h.outdated++
 		h.tidy()
 	}
-	return h.next()
 }
 
 // tidy drops the outdated nodes when they outnumber the others. Each is dropped
@@ -72,6 +89,7 @@ func (h *heap4[T]) current(n dueheap.Node) bool {
 }
 
 func (h *heap4[T]) due(now int64, into []T, limit int) []T {
+	h.settle()
 	slots := h.slots[:0]
 	h.order.Gather(now)
 	for len(slots) == 0 && h.order.Len() > 0 && h.order.Min().At <= now {
@@ -101,13 +119,14 @@ func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 
 func (h *heap4[T]) next() int64 {
 	if h.order.Len() == 0 {
-		return never
+		return h.intake.before(never)
 	}
-	return h.order.Min().At
+	return h.intake.before(h.order.Min().At)
 }
 
 func (h *heap4[T]) drop() {
 	h.table.drop()
+	h.intake.empty()
 	h.order = dueheap.Heap{}
 	h.outdated = 0
 }

@@ -46,6 +46,7 @@ const (
 // order of time; bit s of occupied[l] is set ⇔ lists[l][s] is not empty.
 type wheel[T comparable] struct {
 	table[T, spoke]
+	intake   intake[T]
 	tick     int64
 	present  uint64 // in ticks
 	occupied [wheelLevels]uint64
@@ -83,6 +84,7 @@ func (w *wheel[T]) empty() {
 
 func (w *wheel[T]) drop() {
 	w.table.drop()
+	w.intake.empty()
 	w.empty()
 }
 
@@ -102,11 +104,30 @@ func (w *wheel[T]) place(tick uint64) (level, slot int) {
 
 func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
 	w.follow(now)
+	if len(w.index) < wideIndex || at <= now {
+		w.set(hash, item, now, at)
+	} else if w.intake.put(hash, item, at) {
+		w.settle()
+	}
+	return w.next()
+}
+
+// settle takes in the lot, of which nothing was due when it was added.
+func (w *wheel[T]) settle() {
+	w.warm(w.intake.lot)
+	for i := range w.intake.lot {
+		a := &w.intake.lot[i]
+		w.set(a.hash, a.item, 0, a.at)
+	}
+	w.intake.empty()
+}
+
+func (w *wheel[T]) set(hash uint32, item T, now, at int64) {
 	slot, waits := w.enter(hash, item)
 	s := w.value(slot)
 	if waits {
 		if at >= s.at || w.tickOf(s.at) <= w.present {
-			return w.next() // ripe items come next anyway
+			return // ripe items come next anyway
 		}
 		w.unlink(slot, s)
 	}
@@ -116,7 +137,6 @@ func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
 	} else {
 		w.insertRipe(slot, at) // the loop was faster than the caller's look at the clock
 	}
-	return w.next()
 }
 
 // follow moves the present to now if no list begins until then, so that new
@@ -237,6 +257,7 @@ func (w *wheel[T]) open(level, digit int) {
 }
 
 func (w *wheel[T]) due(now int64, into []T, limit int) []T {
+	w.settle()
 	w.advance(now, limit)
 	ripe := w.ripe[w.taken:min(w.taken+limit, len(w.ripe))]
 	for i, slot := range ripe {
@@ -256,7 +277,10 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 	return into
 }
 
-func (w *wheel[T]) next() int64 {
+func (w *wheel[T]) next() int64 { return w.intake.before(w.nextRipe()) }
+
+// nextRipe is next of the items that are in the wheel.
+func (w *wheel[T]) nextRipe() int64 {
 	if w.taken < len(w.ripe) {
 		return w.value(w.ripe[w.taken]).at
 	}

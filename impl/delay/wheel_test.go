@@ -76,6 +76,61 @@ func TestWheelMatchesHeap(t *testing.T) {
 	}
 }
 
+// With so many items that new ones go through the lot, a wheel and a heap4 give
+// out what the reference does, and say when to come back.
+func TestWideMatchesHeap(t *testing.T) {
+	const keys = 60_000
+	for name, s := range map[string]schedule[int]{
+		"heap4": &heap4[int]{table: newTable[int, int64]()},
+		"wheel": newWheel[int](1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 0))
+			h := &binaryHeap[int]{byKey: map[int]*waiter[int]{}}
+			now := int64(1)
+			for step := range 4 * keys {
+				key, d := step, 1+rng.Int64N(1<<40)
+				if step >= keys {
+					key = rng.IntN(2 * keys)
+				}
+				if rng.IntN(100) == 0 {
+					d = 1 + rng.Int64N(50)
+				}
+				next, latest := s.add(s.hash(key), key, now, now+d), h.add(0, key, now, now+d)
+				if next > latest || next != s.next() {
+					t.Fatalf("next is %d and then %d, the first item is ready at %d", next, s.next(), latest)
+				}
+				if step%100 == 0 {
+					now += rng.Int64N(100)
+				}
+				if step%1000 == 0 {
+					now += rng.Int64N(1 << 33)
+					require.Equal(t, allDue(h, now), allDue(s, now))
+				}
+			}
+			now += 1 << 40
+			require.Equal(t, allDue(h, now), allDue(s, now))
+			require.Equal(t, int64(never), s.next())
+			s.add(s.hash(1), 1, now, now+1)
+			s.drop()
+			require.Equal(t, int64(never), s.next())
+		})
+	}
+}
+
+// allDue calls due until nothing is.
+func allDue(s schedule[int], now int64) []int {
+	var all []int
+	for {
+		before := len(all)
+		if all = s.due(now, all, before+batch); len(all) == before {
+			return all
+		}
+	}
+}
+
 // A clock that goes back makes nothing ready early.
 func TestWheelNeverEarlyWhenClockGoesBack(t *testing.T) {
 	w := newWheel[string](time.Millisecond)
