@@ -68,7 +68,7 @@ const (
 func flavourOf(d *scrape.Delta) flavour {
 	known := 0
 	for name, q := range d.Queues {
-		if len(q.Results) > 0 || q.Workers > 0 {
+		if len(q.Results) > 0 || q.Workers > 0 || q.Reconcile.Count() > 0 {
 			return controllerRuntime
 		}
 		if _, ok := syncFlags[name]; ok {

@@ -42,14 +42,14 @@ func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 		}
 		return nil, fmt.Errorf("%s: every counter fell since %s, so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source)
 	}
-	d.Counts = counts
+	d.Counts = counts.finest()
 	return d, nil
 }
 
 // Since is what one process counted in all. The duration may be 0 if the scrape
 // tells when it was taken and when the process started.
 func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
-	d := &Delta{Interval: duration, Told: "--duration", Counts: s.Counts}
+	d := &Delta{Interval: duration, Told: "--duration", Counts: s.Counts.finest()}
 	if duration > 0 {
 		return d, nil
 	}
@@ -64,6 +64,21 @@ func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
 		return nil, fmt.Errorf("%s was taken before its process started, by its timestamps: expected --duration", s.Source)
 	}
 	return d, nil
+}
+
+// finest takes the work durations from whichever histogram has the finer buckets,
+// if both are of the same reconciles.
+func (c Counts) finest() Counts {
+	queues := maps.Clone(c.Queues)
+	for name, q := range queues {
+		n := q.Work.Count()
+		if r := q.Reconcile.Count(); r > 0 && (n == 0 || math.Abs(r/n-1) < 0.02 && q.Reconcile.Buckets() > q.Work.Buckets()) {
+			q.Work = q.Reconcile
+			queues[name] = q
+		}
+	}
+	c.Queues = queues
+	return c
 }
 
 // to subtracts begin from end, and counts the queues whose counters fell.
@@ -121,6 +136,9 @@ func (q Queue) minus(earlier Queue) (Queue, error) {
 	}
 	if since.Work, err = q.Work.minus(earlier.Work); err != nil {
 		problems = append(problems, fmt.Errorf("workqueue_work_duration_seconds %w", err))
+	}
+	if since.Reconcile, err = q.Reconcile.minus(earlier.Reconcile); err != nil {
+		problems = append(problems, fmt.Errorf("controller_runtime_reconcile_time_seconds %w", err))
 	}
 	return since, errors.Join(problems...)
 }

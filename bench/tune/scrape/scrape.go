@@ -38,12 +38,15 @@ func (c Counts) Names() []string { return slices.Sorted(maps.Keys(c.Queues)) }
 // A Queue is what client-go's work queue and controller-runtime's controller of
 // one name count.
 type Queue struct {
-	Name    string             `json:"name"`
-	Adds    float64            `json:"adds"`              // keys added that were not waiting already; later adds of a waiting key count nowhere
-	Retries float64            `json:"retries"`           // calls of AddAfter and AddRateLimited
-	Wait    Histogram          `json:"wait"`              // from the add to the get
-	Work    Histogram          `json:"work"`              // from the get to done
-	Results map[string]float64 `json:"results,omitempty"` // controller-runtime's reconciles by result: success, error, requeue, requeue_after
+	Name    string    `json:"name"`
+	Adds    float64   `json:"adds"`    // keys added that were not waiting already; later adds of a waiting key count nowhere
+	Retries float64   `json:"retries"` // calls of AddAfter and AddRateLimited
+	Wait    Histogram `json:"wait"`    // from the add to the get
+	Work    Histogram `json:"work"`    // from the get to done
+	// Reconcile is controller-runtime's own time of a reconcile, the same as Work in
+	// finer buckets; in a Delta it has taken the place of Work.
+	Reconcile Histogram          `json:"reconcile"`
+	Results   map[string]float64 `json:"results,omitempty"` // controller-runtime's reconciles by result: success, error, requeue, requeue_after
 
 	// Gauges, as they were at the end.
 	Depth      float64 `json:"depth"`      // keys waiting

@@ -246,3 +246,27 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// controller-runtime's own times stand for work durations that are missing, and
+// for coarser ones of the same reconciles.
+func TestReconcileTimes(t *testing.T) {
+	const own = `controller_runtime_reconcile_time_seconds_bucket{controller="c",le="0.2"} 3
+controller_runtime_reconcile_time_seconds_bucket{controller="c",le="0.3"} 5
+controller_runtime_reconcile_time_seconds_bucket{controller="c",le="+Inf"} 5
+controller_runtime_reconcile_time_seconds_sum{controller="c"} 1.1
+controller_runtime_reconcile_time_seconds_count{controller="c"} 5
+workqueue_adds_total{name="c"} 5
+`
+	work := func(n string) string {
+		return strings.NewReplacer("controller_runtime_reconcile_time", "workqueue_work_duration", "controller=", "name=", "} 3", "} "+n, "} 5", "} "+n).Replace(own[:strings.Index(own, "workqueue")])
+	}
+	for text, buckets := range map[string]int{own: 2, own + work("5"): 2, own + work("9"): 1} {
+		d, err := Since(parse(t, text), time.Minute)
+		require.NoError(t, err)
+		assert.Equal(t, buckets, d.Queues["c"].Work.Buckets(), text)
+	}
+	half := parse(t, strings.NewReplacer("} 3", "} 1", "} 5", "} 2", "1.1", "0.4").Replace(own))
+	d, err := Between(half, parse(t, own), time.Minute)
+	require.NoError(t, err)
+	assert.Equal(t, []float64{2, 1, 0}, d.Queues["c"].Work.Counts)
+}
