@@ -1,6 +1,7 @@
 package dueheap
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -15,51 +16,49 @@ const (
 )
 
 // Gather prepares a heap for the removal of all that is due at now. A Pop of a
-// large heap misses the cache on several levels; so where many nodes are due at
-// once they leave the heap together, sorted into a run, from which Pop takes
-// them: O(n) where their times are spread evenly, else O(n log n). Nodes that
-// are pushed later may still come before them.
+// large heap misses the cache on several levels; so where an eighth of the nodes
+// or more are due they leave the heap together, sorted into a run, from which
+// Pop takes them: O(n) where their times are spread evenly, else O(n log n).
+// Nodes that are pushed later may still come before them.
 func (h *Heap) Gather(now int64) {
-	if h.end-root < gatherLen || !h.manyDue(now) {
+	if h.end-root < gatherLen {
 		return
 	}
-	run := h.sorted(now)
+	due, least, most := 0, int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range samples {
+		if at := h.node(root + i*(h.end-root)/samples).At; at <= now {
+			due++
+			least, most = min(least, at), max(most, at)
+		}
+	}
+	if due < samples/8 {
+		return
+	}
+	run := h.sorted(now, least, most, due*(h.end-root)/samples)
 	h.run = nil
 	h.Filter(func(n Node) bool { return n.At > now })
 	h.run = run
 }
 
-// manyDue estimates whether an eighth of the nodes are due.
-func (h *Heap) manyDue(now int64) bool {
-	due := 0
-	for i := range samples {
-		if h.node(root+i*(h.end-root)/samples).At <= now {
-			due++
-		}
-	}
-	return due >= samples/8
-}
-
-// sorted are the nodes that are due, of which there must be one, and those of the
-// run: put into buckets by time, then sorted in each.
-func (h *Heap) sorted(now int64) []Node {
-	n, least, most := 0, now, h.Min().At
-	h.eachDue(now, func(node *Node) {
-		n++
-		least, most = min(least, node.At), max(most, node.At)
-	})
-	shift := max(0, bits.Len64(uint64(most-least))-min(bits.Len(uint(n/4)), bits.Len(maxBuckets-1)))
-	ends := make([]uint32, uint64(most-least)>>shift+1)
-	h.eachDue(now, func(node *Node) { ends[uint64(node.At-least)>>shift]++ })
+// sorted are the nodes that are due or in the run, about n: put into buckets of
+// even parts of the time from least to most, then sorted in each. Few are
+// outside of that time, so that a few odd ones do not put all others into one
+// bucket.
+func (h *Heap) sorted(now, least, most int64, n int) []Node {
+	span := uint64(most - least)
+	shift := max(0, bits.Len64(span)-bits.Len(uint(min(n/4, maxBuckets-1))))
+	ends := make([]uint32, span>>shift+1)
+	bucket := func(n *Node) *uint32 { return &ends[uint64(min(max(n.At, least), most)-least)>>shift] }
+	h.eachDue(now, func(n *Node) { *bucket(n)++ })
 	sum := uint32(0)
 	for b, size := range ends {
 		ends[b] = sum // where it begins, until it is filled
 		sum += size
 	}
-	run := make([]Node, n)
-	h.eachDue(now, func(node *Node) {
-		end := &ends[uint64(node.At-least)>>shift]
-		run[*end] = *node
+	run := make([]Node, sum)
+	h.eachDue(now, func(n *Node) {
+		end := bucket(n)
+		run[*end] = *n
 		*end++
 	})
 	begin := uint32(0)
