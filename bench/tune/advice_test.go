@@ -67,7 +67,7 @@ func TestLimitedClient(t *testing.T) {
 	assert.LessOrEqual(t, a.Recommended.QPS, 50.0)
 	assert.Empty(t, a.Impossible)
 	s.workers, s.qps, s.tokens = a.Recommended.Workers, a.Recommended.QPS, a.Recommended.Burst
-	assert.Less(t, quantile(s.run(*seed+9, 4*(*length)).wait, 0.99), 1.1*0.1)
+	assert.Less(t, percentile(s.run(*seed+9, 4*(*length)).wait, 0.99), 1.1*0.1)
 }
 
 func TestUnstableAndImpossible(t *testing.T) {
@@ -198,7 +198,7 @@ func TestServiceShapes(t *testing.T) {
 	}
 	// Two humps: most reconciles find nothing to do.
 	h := scrape.Histogram{Bounds: workBounds, Counts: []float64{0, 0, 0, 0, 500, 0, 0, 300, 100, 0, 0}, Sum: 60}
-	fit := fitService(h, h.Mean())
+	fit := fitService(h, &Model{Busy: h.Mean(), Service: h.Mean()})
 	assert.Equal(t, "quantiles", fit.family)
 	assert.Less(t, fit.distance, 0.01)
 	d := fit.of(h.Mean())

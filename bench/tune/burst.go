@@ -1,9 +1,11 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/randvar"
@@ -24,9 +26,19 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 		return t.run(ctx)
 	}
-	best, err := f.chooseShape(ctx, t, progress)
+	best, err := f.chooseShape(ctx, t, f.shapes(), progress)
 	if err != nil || best.score <= fits {
 		return best, err
+	}
+	if !f.throttled {
+		// The waits may be those of a service time with two humps.
+		was, samples := f.shape, f.samples
+		two, err := f.chooseShape(ctx, t, humps(f.work, f.Busy), progress)
+		if err != nil || two.score <= fits {
+			return two, err
+		}
+		f.samples = samples
+		f.setService(was, 1)
 	}
 	measured := f.wait.Mean()
 	if best.mean > measured {
@@ -41,10 +53,12 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	}
 	r := &f.Model.Spec.Resources[0]
 	random := r.Events.Arrivals
+	samples := f.samples
 	bursts, err := f.bursty(ctx, t, best, progress)
 	if err != nil || bursts.score <= few.score {
 		return bursts, err
 	}
+	f.samples = samples
 	r.Events.Arrivals, f.Dispersion = random, 1
 	f.onKeys(few)
 	return few.outcome, nil
@@ -60,6 +74,7 @@ type few struct {
 func (f *fit) onKeys(x few) {
 	r := &f.Model.Spec.Resources[0]
 	r.Count, r.Events.Arrivals.Rate = x.keys, x.rate
+	f.arrive(r.Events.Arrivals)
 	f.RawRate, f.Coalesced = x.rate, 1-f.ArrivalRate/x.rate
 	f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", x.keys)
 	f.doubt("keys waited longer than many keys would; about %d that often change while they are worked on explain it best; --keys says how many there are", x.keys)
@@ -96,79 +111,58 @@ func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(
 	return best, nil
 }
 
-// chooseShape tries the shapes that the work durations don't tell apart.
-func (f *fit) chooseShape(ctx context.Context, t trial, progress func(string)) (outcome, error) {
-	shapes := []shape{f.shape}
+// shapes are those that the work durations don't tell apart.
+func (f *fit) shapes() []likely {
 	if f.throttled {
 		// The work durations hold the waits for the limit, too.
-		shapes = []shape{{family: "constant"}}
-		for _, cv := range []float64{0.3, 0.5, 0.7, 1, 1.5} {
-			shapes = append(shapes, shape{family: "gamma", cv: cv})
+		shapes := []likely{{shape: shape{family: "constant"}}}
+		for _, cv := range []float64{0.3, 0.5, 0.7, 1, 1.4, 2} {
+			shapes = append(shapes, likely{shape: shape{family: "gamma", cv: cv}})
 		}
-		for _, cv := range []float64{0.5, 1, 1.7, 3} {
-			shapes = append(shapes, shape{family: "lognormal", cv: cv})
+		for _, cv := range []float64{0.35, 0.5, 0.7, 1, 1.4, 2, 3} {
+			shapes = append(shapes, likely{shape: shape{family: "lognormal", cv: cv}})
 		}
-	} else {
-		low, high := f.shape.cv, f.shape.cv
-		for _, s := range f.service.plausible {
-			low, high = min(low, s.cv), max(high, s.cv)
-		}
-		if high > 1.2*low+0.05 {
-			f.unknown("the spread of the service time from its buckets alone: coefficients of variation from %.2g to %.2g fit them; the waits decide", low, high)
-			last := math.Inf(-1)
-			for i := range 7 {
-				want := low + (high-low)*float64(i)/6
-				s := nearest(f.service.plausible, want)
-				if s.cv > last+0.03 {
-					shapes = append(shapes, s)
-				}
-				last = s.cv
-			}
-		}
+		return shapes
 	}
-	var best outcome
-	chosen := shapes[0]
-	sum, logs, heavy := 0.0, 0.0, 0.0
-	for i, s := range shapes {
-		progress(fmt.Sprintf("spread of the service time, %d of %d", i+1, len(shapes)))
-		f.setService(s, 1)
-		x, err := t.run(ctx)
-		if err != nil {
-			return best, err
-		}
-		// The likeliest by the work durations stands unless another is clearly
-		// closer by the waits.
-		if i == 0 || x.score < best.score-0.3 {
-			best, chosen = x, s
-		}
-		weight := math.Exp(-4 * x.score)
-		sum, logs = sum+weight, logs+weight*math.Log(max(s.cv, 0.1))
-		if s.family == "lognormal" {
-			heavy += weight
-		}
+	shapes := f.service.plausible
+	if len(shapes) == 0 {
+		return []likely{{shape: f.shape}}
 	}
-	if f.throttled && best.score <= fits && sum > 0 {
-		// Many spreads explain the waits about as well: their middle is nearer to
-		// the truth than the one that happens to come out first.
-		chosen = shape{family: "gamma", cv: math.Exp(logs / sum)}
-		if heavy > sum/2 {
-			chosen.family = "lognormal"
-		}
-		f.setService(chosen, 1)
-		return t.run(ctx)
+	low, high := shapes[0].cv, shapes[0].cv
+	for _, s := range shapes {
+		low, high = min(low, s.cv), max(high, s.cv)
 	}
-	f.setService(chosen, 1)
-	return best, nil
+	if high > 1.2*low+0.05 {
+		f.unknown("the spread of the service time from its buckets alone: coefficients of variation from %.2g to %.2g fit them; the waits decide", low, high)
+	}
+	const most = 10
+	slices.SortFunc(shapes, func(a, b likely) int { return cmp.Compare(a.cv, b.cv) })
+	var some []likely
+	for i := range min(most, len(shapes)) {
+		some = append(some, shapes[i*(len(shapes)-1)/max(1, min(most, len(shapes))-1)])
+	}
+	return some
 }
 
-func nearest(list []shape, cv float64) shape {
-	best := list[0]
-	for _, s := range list {
-		if math.Abs(s.cv-cv) < math.Abs(best.cv-cv) {
-			best = s
+// chooseShape weighs shapes by the work durations and by the waits.
+func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progress func(string)) (outcome, error) {
+	var all []candidate
+	var tried []outcome
+	for i, s := range shapes {
+		progress(fmt.Sprintf("spread of the service time, %d of %d", i+1, len(shapes)))
+		f.setService(s.shape, 1)
+		x, err := t.run(ctx)
+		if err != nil {
+			return x, err
 		}
+		c := f.now()
+		c.log = s.log
+		all, tried = append(all, c), append(tried, x)
 	}
-	return best
+	if len(all) == 0 {
+		return outcome{score: math.Inf(1)}, nil
+	}
+	return f.believe(all, tried), nil
 }
 
 // even tries arrivals that are evenly spaced, for keys that wait less than they
@@ -183,6 +177,7 @@ func (f *fit) even(ctx context.Context, t trial, random outcome) (outcome, error
 	}
 	if x.score < random.score/2 {
 		f.Bursts, f.Dispersion = "evenly spaced", 0.05
+		f.arrive(*a)
 		return x, nil
 	}
 	*a = was
@@ -191,77 +186,98 @@ func (f *fit) even(ctx context.Context, t trial, random outcome) (outcome, error
 	return random, nil
 }
 
-// bursty looks for bursts that explain the waits: how long they are and how far
-// apart.
+// bursty looks for bursts that explain the waits. Many do, from short and sharp
+// to long and gentle ones, each with its own length: for every share of the time
+// that is burst, the length that gives the mean wait. What is believed is
+// weighed by the buckets; each share is as probable beforehand as another.
 func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func(string)) (outcome, error) {
 	a := &f.Model.Spec.Resources[0].Events.Arrivals
-	rate := a.Rate
-	best, chosen := random, *a
-	duty, cycle := 0.0, 0.0
-	type attempt struct{ duty, cycle, score float64 }
-	var all []attempt
-	try := func(share, period float64) error {
-		if !(share > 0.004 && share < 0.97 && period*rate > 0.5 && period < f.Interval/2) {
-			return nil
-		}
-		*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: exponential(share * period), Off: exponential((1 - share) * period)}
-		x, err := t.run(ctx)
-		if err != nil {
-			return err
-		}
-		all = append(all, attempt{share, period, x.score})
-		if x.score < best.score {
-			best, chosen, duty, cycle = x, *a, share, period
-		}
-		return nil
+	was, rate := f.now(), a.Rate
+	if !f.throttled {
+		f.setService(f.service.shape, 1) // without regard to the waits
 	}
-	tried := 0
-	for _, share := range []float64{0.5, 0.2, 0.08, 0.03} {
-		for period := max(2/rate, f.Busy); period < f.Interval/2; period *= 4 {
-			progress(fmt.Sprintf("bursts, %d tried", tried))
-			if tried++; tried > 40 {
-				break
-			}
-			if err := try(share, period); err != nil {
-				return best, err
-			}
-		}
-	}
-	for _, step := range []float64{1.7, 1.3} {
-		for _, change := range [][2]float64{{step, 1}, {1 / step, 1}, {1, step}, {1, 1 / step}} {
-			if duty > 0 {
-				if err := try(duty*change[0], cycle*change[1]); err != nil {
-					return best, err
+	var all []candidate
+	var tried []outcome
+	most := math.Log(rate * f.Interval / 6)
+	shares := []float64{0.005, 0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.37, 0.45, 0.55, 0.7}
+	for _, kind := range []func(float64) randvar.Dist{exponential, fixed} {
+		size := math.Log(max(2, rate*f.wait.Mean())) // arrivals in a burst, as a logarithm
+		for i, share := range shares {
+			low, high := math.Log(1.5), most
+			var found outcome
+			var chosen candidate
+			nearest := math.Inf(1)
+			for step := range 5 {
+				progress(fmt.Sprintf("bursts, %d tried", 5*len(all)+step))
+				size = min(max(size, low), high)
+				period := math.Exp(size) / rate
+				*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: kind(share * period), Off: exponential((1 - share) * period)}
+				x, err := t.run(ctx)
+				if err != nil {
+					f.Model.take(was)
+					return random, err
+				}
+				off := math.Log((f.wait.Mean() + floor/5) / (x.mean + floor/5))
+				if math.Abs(off) < nearest {
+					nearest, found, chosen = math.Abs(off), x, f.now()
+				}
+				if nearest < 0.05 {
+					break
+				}
+				if off > 0 {
+					low = size
+				} else {
+					high = size
+				}
+				if high-low < 0.03 {
+					break
+				}
+				if size += min(max(off/1.3, -1.5), 1.5); size <= low || size >= high {
+					size = (low + high) / 2
 				}
 			}
+			if most-low < 0.05 {
+				break // so gentle a burst never makes keys wait as long
+			}
+			// The part of all shares that this one stands for.
+			chosen.log = math.Log(shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)])
+			all, tried = append(all, chosen), append(tried, found)
 		}
 	}
-	if duty > 0 && best.score <= fits {
-		// Many bursts explain the waits about as well: their middle is nearer to
-		// the truth than the one that happens to come out first.
-		sum, logDuty, logCycle := 0.0, 0.0, 0.0
-		for _, x := range all {
-			weight := math.Exp(-4 * (x.score - best.score))
-			sum, logDuty, logCycle = sum+weight, logDuty+weight*math.Log(x.duty), logCycle+weight*math.Log(x.cycle)
-		}
-		sharpest := best
-		best.score += 1
-		if err := try(math.Exp(logDuty/sum), math.Exp(logCycle/sum)); err != nil {
-			return sharpest, err
-		}
+	best, samples := random, f.samples
+	if len(all) > 0 {
+		best = f.believe(all, tried)
 	}
-	if duty == 0 || best.score > random.score/2 {
-		*a = loadgen.Arrivals{Kind: "poisson", Rate: rate}
+	if best.score >= random.score/2 {
+		f.samples = samples
+		f.Model.take(was)
 		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 		return random, nil
 	}
-	*a = chosen
-	// Of the counts over long windows, for exponential phases.
-	f.Dispersion = 1 + 2*rate*cycle*(1-duty)*(1-duty)
-	f.unknown("how long bursts are from how dense they are: several pairs explain the waits, so predictions far from the current settings may be off by a factor of three; a trace of the events (--trace) tells")
-	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(duty*cycle), Duration(cycle), rate/duty)
+	f.burstsTold(rate)
 	return best, nil
+}
+
+// burstsTold puts the bursts that are believed in into words.
+func (f *fit) burstsTold(rate float64) {
+	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
+	list := slices.SortedFunc(slices.Values(f.samples), func(a, b candidate) int { return cmp.Compare(duty(a), duty(b)) })
+	middle := list[len(list)/2]
+	f.Model.take(middle)
+	cycle := cycleOf(middle.arrivals).Seconds()
+	// Of the counts over long windows, for exponential phases.
+	f.Dispersion = 1 + 2*rate*cycle*(1-duty(middle))*(1-duty(middle))
+	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(middle.arrivals.On.Mean()), Duration(cycle), rate/duty(middle))
+	text := func(c candidate) string {
+		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
+	}
+	f.unknown("how long bursts are from how dense they are: anything from %s to %s explains the waits, and predictions are the middle of these; far from the current settings they may be off by a factor of three; a trace of the events (--trace) tells", text(list[0]), text(list[len(list)-1]))
+}
+
+func fixed(mean float64) randvar.Dist {
+	d, _ := randvar.Parse(seconds(mean))
+	return d
 }
 
 func exponential(mean float64) randvar.Dist {

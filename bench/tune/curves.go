@@ -110,10 +110,7 @@ func (s *search) loadCurve(ctx context.Context, x Settings) (*Curve, error) {
 	for _, times := range []float64{0.5, 1, 1.25, 1.5, 2, 3} {
 		s.progress(fmt.Sprintf("what if the load were %v times as much", times))
 		m := *s.m
-		spec := *m.Spec
-		m.Spec = &spec
-		spec.Resources = slices.Clone(spec.Resources)
-		spec.Resources[0].Events.Arrivals.Rate *= times
+		m.load = times
 		m.ArrivalRate, m.AddRate, m.Offered = times*m.ArrivalRate, times*m.AddRate, times*m.Offered
 		f, err := m.predict(ctx, x, rough, s.seed)
 		if err != nil {

@@ -3,10 +3,12 @@
 //
 //  1. What is known of the load comes to [Metrics] (the difference of two
 //     scrapes, see package scrape), [Workload] or [Recording].
-//  2. fit.go, service.go and burst.go make a [Model] of it, in the form of a
-//     workload spec: arrivals, service time, API calls, failures; trial.go
-//     compares it with what was measured. They say what the data can't tell, and
-//     refuse where it can't carry advice.
+//  2. fit.go, calls.go, service.go, humps.go and burst.go make a [Model] of it, in
+//     the form of a workload spec: arrivals, service time, API calls, failures.
+//     Where several explain what was measured, trial.go compares each with it,
+//     weigh.go says how likely it is, and predictions are over all of them
+//     (candidates.go). They say what the data can't tell, and refuse where it
+//     can't carry advice.
 //  3. predict.go simulates the model (package sim) with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
 //     measured.

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -98,7 +99,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	}
 	f.retries(q, n)
 	f.calls(d, q, o, own)
-	f.service = fitService(q.Work, f.Busy)
+	f.service = fitService(q.Work, f.Model)
 	f.Offered = f.AddRate * f.Busy
 	f.overloaded = f.Utilisation > 0.985 || q.Grown > max(20, 0.05*q.Adds)
 	if p := q.Wait.Precision(); p >= 4 {
@@ -130,120 +131,9 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 		f.unknown("failures and AddAfter from each other: workqueue_retries_total counts both, and all %s count as failures", number(q.Retries))
 	}
 	f.Failure = min(f.Failure, 0.95)
-	f.ArrivalRate = max(f.AddRate-f.Failure*n/f.Interval, 0.01*f.AddRate)
+	// No more retries are added than the bucket lets through.
+	f.ArrivalRate = max(f.AddRate-min(f.Failure*n/f.Interval, f.current.BucketRate), 0.01*f.AddRate)
 	f.Dispersion = 1
-}
-
-// calls tells what API calls take of the work. All queues of a process share
-// the client's counters: each gets its part by the time it worked.
-func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
-	f.Busy = f.Work
-	c := d.Client
-	all := 0.0
-	for _, other := range d.Queues {
-		if !other.Reset {
-			all += other.Work.Sum
-		}
-	}
-	share := q.Work.Sum / all
-	n := q.Work.Count()
-	made := max(c.Limiter.Count(), c.Request.Count())
-	if made == 0 {
-		made = c.Calls()
-	}
-	f.Calls = made * share / n
-	if o.Calls > 0 {
-		f.Calls = o.Calls
-	}
-	if f.Calls < 0.01 {
-		f.Calls = 0
-		if made == 0 {
-			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
-		}
-		f.Service = f.Busy
-		f.current.QPS, f.current.Burst = 0, 0
-		return
-	}
-	if c.Limiter.Count() > 0 {
-		f.Throttle = c.Limiter.Mean()
-	} else {
-		f.unknown("waits for the client's limit: rest_client_rate_limiter_duration_seconds is missing")
-	}
-	if c.Request.Count() > 0 {
-		f.CallLatency = c.Request.Mean()
-		if includes(c.Request, c.Limiter) {
-			f.CallLatency -= f.Throttle
-		}
-	}
-	if o.CallLatency > 0 {
-		f.CallLatency = o.CallLatency.Seconds()
-	}
-	busy := 0
-	for _, other := range d.Queues {
-		if other.Work.Sum > 0.02*all {
-			busy++
-		}
-	}
-	if busy > 1 && o.Calls == 0 {
-		f.unknown("which queue made which API call: the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
-	}
-	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
-	if waits > 0.9*f.Work || waits+latencies > 1.1*f.Work {
-		// No model of one call after the other holds, so the limit stays out of it.
-		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f %% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
-		if f.Throttle > 0.01 {
-			f.doubt("API calls waited %s each for the client's limit: a higher QPS would shorten the work, by how much can't be said", Duration(f.Throttle))
-		}
-		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
-		return
-	}
-	f.CallRate = f.Calls * n / f.Interval
-	if !own {
-		f.Background = max(0, made/f.Interval-f.CallRate)
-	}
-	f.Busy = f.Work - waits
-	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
-	f.Service = f.Busy - f.Calls*f.CallLatency
-	f.throttled = f.Calls*f.Throttle > 0.03*f.Work
-	f.limit(made)
-}
-
-// limit compares the calls with the limit that they are said to be made under.
-func (f *fit) limit(made float64) {
-	s := &f.current
-	rate := f.CallRate + f.Background
-	if s.QPS == 0 && f.Throttle > 0.002 {
-		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", Duration(f.Throttle), number(rate))
-		s.QPS, s.Burst = rate, max(1, int(rate))
-		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
-		return
-	}
-	if s.QPS == 0 || rate*f.Interval <= 1.02*s.QPS*f.Interval+float64(s.Burst) {
-		return
-	}
-	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
-	s.QPS, s.Burst = 0, 0
-	if f.Throttle > 0.002 {
-		s.QPS, s.Burst = rate, max(1, int(1.5*rate))
-	}
-	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
-}
-
-// includes tells whether requests were timed with their wait for the limiter,
-// as client-go does: then at no bound more requests than waits are below it.
-func includes(request, limiter scrape.Histogram) bool {
-	if limiter.Count() == 0 || request.Sum < limiter.Sum {
-		return false
-	}
-	r, l := 0.0, 0.0
-	for i := range min(len(request.Counts), len(limiter.Counts)) {
-		r += request.Counts[i] / request.Count()
-		l += limiter.Counts[i] / limiter.Count()
-		if r > l+0.02 {
-			return false
-		}
-	}
-	return true
 }
 
 // spec writes the model as a workload.
@@ -272,26 +162,39 @@ func (f *fit) spec(name string, o Options) {
 		}},
 		Reconcile: f.current.apply(loadgen.Reconcile{Failure: f.Failure}),
 	}
-	f.Model.Spec.Reconcile.Calls = plain(f.Calls)
+	f.Model.Spec.Reconcile.Calls = whole(f.Calls)
 	f.setService(f.service.shape, 1)
 }
 
-// plain is a fixed number as a distribution.
-func plain(x float64) randvar.Dist {
+// whole is a distribution whose values, rounded to whole numbers, are the two
+// next to x and have its mean.
+func whole(x float64) randvar.Dist {
 	if x == 0 {
 		return randvar.Dist{}
 	}
-	d, err := randvar.Parse(strconv.FormatFloat(x, 'f', 6, 64))
+	text := strconv.FormatFloat(x, 'f', 6, 64)
+	if below, part := math.Modf(x); part > 0.005 && part < 0.995 {
+		text = fmt.Sprintf("quantiles(0=%[1]v, %[2]v=%[1]v, %[3]v=%[4]v, 1=%[4]v)", below, 1-part, 1-part+1e-6, below+1)
+	}
+	d, err := randvar.Parse(text)
 	if err != nil {
 		return randvar.Dist{}
 	}
 	return d
 }
 
-// setService gives the work, without waits for the client's limit, that shape.
-// The calls' latency is in it: all that matters of a call beside it is its
-// token, and the histogram of the work holds both together.
+// setService gives the work that shape, the means multiplied.
 func (m *Model) setService(s shape, by float64) {
 	m.shape, m.ServiceCV = s, s.cv
-	m.Spec.Reconcile.Service = s.of(m.Busy * by)
+	r := &m.Spec.Reconcile
+	if s.whole {
+		// All that matters of a call is then its token.
+		r.Service, r.CallLatency = s.of(m.Busy*by), randvar.Dist{}
+		return
+	}
+	r.Service, r.CallLatency = s.of(m.Service*by), randvar.Dist{}
+	if m.CallLatency > 0 && m.Calls > 0 {
+		r.CallLatency = exponential(m.CallLatency * by)
+		m.ServiceCV = math.Sqrt(s.cv*s.cv*m.Service*m.Service+m.Calls*m.CallLatency*m.CallLatency) / m.Busy
+	}
 }

@@ -40,9 +40,12 @@ type Model struct {
 
 	Spec *loadgen.Spec `json:"-"` // the same as a workload
 
-	shape    shape // of Busy
+	shape    shape       // of Service, or of Busy
+	samples  []candidate // predictions are over these; none: of the model itself
 	wait     scrape.Histogram
 	work     scrape.Histogram
+	limiter  scrape.Histogram               // of all queues' calls
+	load     float64                        // times as much as was measured; 0: as much
 	length   time.Duration                  // of one simulation; 0: until the arrivals end
 	arrivals func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
 	priority bool

@@ -3,12 +3,10 @@ package tune
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
-	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
@@ -75,6 +73,9 @@ var (
 // simulate runs the model with other settings. Replicas with the same seed see
 // the same arrivals and service times whatever the settings are.
 func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64) ([]sim.Result, error) {
+	if len(m.samples) > 0 {
+		return m.simulateAll(ctx, s, e, seed)
+	}
 	c, err := m.config(s, e)
 	if err != nil {
 		return nil, err
@@ -97,6 +98,10 @@ func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 		spec.Reconcile.QPS = max(s.QPS-m.Background, s.QPS/1000)
 	}
 	c := sim.Config{Spec: &spec, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
+	if m.load > 0 {
+		spec.Resources = slices.Clone(spec.Resources)
+		spec.Resources[0].Events.Arrivals.Rate *= m.load
+	}
 	if s.Split {
 		c.Queues = m.split(s.Workers)
 	}
@@ -190,8 +195,16 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 		}
 	}
 	cost, _ := m.queue(s.Queue)
-	f.take(results, cost)
+	f.take(m.groups(results), cost)
 	return f, nil
+}
+
+// quantile is in seconds, the mean for a p below 0.
+func quantile(d sim.Distribution, p float64) float64 {
+	if p < 0 {
+		return d.Mean().Seconds()
+	}
+	return d.Quantile(p).Seconds()
 }
 
 // unbounded fills in what an unstable system comes to.
@@ -202,23 +215,37 @@ func (f Figures) unbounded() Figures {
 	return f
 }
 
-func (f *Figures) take(results []sim.Result, queue QueueCost) {
+func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
+	results := slices.Concat(groups...)
 	all := sim.Replicas{Results: results}
 	figure := func(of func(sim.Result) float64) Interval { return Interval(all.Interval(of)) }
+	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
 	quantiles := func(of func(sim.Result) sim.Distribution) Quantiles {
-		at := func(p float64) func(sim.Result) float64 {
-			return func(r sim.Result) float64 { return of(r).Quantile(p).Seconds() }
+		pools := make([]sim.Distribution, len(groups))
+		for i, g := range groups {
+			var list []sim.Distribution
+			for _, r := range g {
+				list = append(list, of(r))
+			}
+			pools[i] = sim.Pooled(list)
 		}
-		return Quantiles{
-			Mean: figure(func(r sim.Result) float64 { return of(r).Mean().Seconds() }),
-			P50:  figure(at(0.5)), P90: figure(at(0.9)), P99: figure(at(0.99)), P999: figure(at(0.999)),
-			all: func(p float64) float64 {
-				if p < 0 {
-					return figure(func(r sim.Result) float64 { return of(r).Mean().Seconds() }).Mean
-				}
-				return figure(at(p)).Mean
-			},
+		// Candidates may be far apart: what is in their middle by ratios is expected.
+		expected := func(p float64) float64 {
+			sum := 0.0
+			for i, d := range pools {
+				sum += float64(len(groups[i])) / float64(len(results)) * math.Log(work+quantile(d, p))
+			}
+			if x := math.Exp(sum) - work; x > 1e-9 {
+				return x
+			}
+			return 0
 		}
+		at := func(p float64) Interval {
+			i := figure(func(r sim.Result) float64 { return quantile(of(r), p) })
+			x := expected(p)
+			return Interval{x, max(0, min(x, i.Low)), max(x, i.High)}
+		}
+		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected}
 	}
 	f.Wait = quantiles(func(r sim.Result) sim.Distribution { return r.QueueWait })
 	f.Settle = quantiles(func(r sim.Result) sim.Distribution { return r.Settle })
@@ -233,65 +260,4 @@ func (f *Figures) take(results []sim.Result, queue QueueCost) {
 	f.adds = figure(func(r sim.Result) float64 { adds, _ := rates(r); return adds }).Mean
 	f.retries = figure(func(r sim.Result) float64 { _, retries := rates(r); return retries }).Mean
 	f.QueueCores = figure(func(r sim.Result) float64 { return queue.cores(rates(r)) })
-}
-
-// doubted widens the intervals of a prediction by what the data leave open of
-// the rate and the service time: it simulates models that differ from m as much
-// as another measurement of the same length would.
-func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
-	const models = 10
-	if !f.Stable || m.Observations == 0 {
-		return f, nil
-	}
-	r := rand.New(rand.NewPCG(seed, 0xd0b7))
-	var other []Figures
-	for range models {
-		p := *m
-		spec := *m.Spec
-		spec.Resources = slices.Clone(spec.Resources)
-		p.Spec = &spec
-		root := math.Sqrt(m.Observations)
-		rate := max(0.5, 1+randvar.Normal(r)*math.Sqrt(max(0.05, m.Dispersion))/root)
-		service := max(0.5, 1+randvar.Normal(r)*m.ServiceCV/root)
-		spec.Resources[0].Events.Arrivals.Rate *= rate
-		p.setService(m.shape, service)
-		p.ArrivalRate *= rate
-		p.AddRate *= rate
-		p.Offered *= rate * service
-		g, err := p.predict(ctx, f.Settings, effort{1, 2 * rough.events}, seed)
-		if err != nil {
-			return f, err
-		}
-		other = append(other, g)
-	}
-	widen := func(x *Interval, of func(Figures) float64) {
-		for _, g := range other {
-			if !g.Stable {
-				x.High = Unbounded
-				continue
-			}
-			x.Low, x.High = min(x.Low, of(g)), max(x.High, of(g))
-		}
-		x.Low = max(0, x.Low)
-	}
-	for _, q := range []struct {
-		to *Quantiles
-		of func(Figures) Quantiles
-	}{
-		{&f.Wait, func(g Figures) Quantiles { return g.Wait }},
-		{&f.Settle, func(g Figures) Quantiles { return g.Settle }},
-		{&f.Work, func(g Figures) Quantiles { return g.Work }},
-	} {
-		widen(&q.to.Mean, func(g Figures) float64 { return q.of(g).Mean.Mean })
-		widen(&q.to.P50, func(g Figures) float64 { return q.of(g).P50.Mean })
-		widen(&q.to.P90, func(g Figures) float64 { return q.of(g).P90.Mean })
-		widen(&q.to.P99, func(g Figures) float64 { return q.of(g).P99.Mean })
-		widen(&q.to.P999, func(g Figures) float64 { return q.of(g).P999.Mean })
-	}
-	widen(&f.Depth, func(g Figures) float64 { return g.Depth.Mean })
-	widen(&f.Utilisation, func(g Figures) float64 { return g.Utilisation.Mean })
-	f.Utilisation.High = min(1, f.Utilisation.High)
-	widen(&f.CallRate, func(g Figures) float64 { return g.CallRate.Mean })
-	widen(&f.QueueCores, func(g Figures) float64 { return g.QueueCores.Mean })
-	return f, nil
 }

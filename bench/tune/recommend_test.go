@@ -66,7 +66,7 @@ func (w wish) cheapest(seed uint64, span float64) (system, float64) {
 	}
 	slices.SortStableFunc(grid, func(a, b system) int { return cmp.Compare(a.cost(), b.cost()) })
 	for _, y := range grid {
-		if float64(y.workers) > w.rate*(w.mean+float64(w.calls)*w.latency)*0.8 && quantile(y.run(seed, span).wait, 0.99) < w.bound {
+		if float64(y.workers) > w.rate*(w.mean+float64(w.calls)*w.latency)*0.8 && percentile(y.run(seed, span).wait, 0.99) < w.bound {
 			return y, y.cost()
 		}
 	}
@@ -105,7 +105,7 @@ func TestRecommendationsAgainstAGrid(t *testing.T) {
 				x := w.recommended(t, seed)
 				y := w.system
 				y.workers, y.qps, y.tokens = x.Workers, x.QPS, x.Burst
-				truth := quantile(y.run(seed+50, 4*(*length)).wait, 0.99)
+				truth := percentile(y.run(seed+50, 4*(*length)).wait, 0.99)
 				t.Logf("recommended %d workers, QPS %.4g, burst %d: cost %.4g, true p99 %.3g of %.3g; best %d, %.4g, %d: %.4g (%.2f×)",
 					y.workers, y.qps, y.tokens, y.cost(), truth, w.bound, best.workers, best.qps, best.tokens, cost, y.cost()/cost)
 				assert.LessOrEqual(t, y.cost(), 1.1*cost, "at most a tenth dearer than the best")

@@ -2,16 +2,9 @@ package tune
 
 import (
 	"container/heap"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"testing"
-	"time"
-
-	"github.com/informerbench/informerbench/bench/tune/scrape"
-	"github.com/stretchr/testify/require"
 )
 
 // A system is a controller whose truth is known. It is simulated here by a few
@@ -29,7 +22,9 @@ type system struct {
 	tokens  int
 	failure float64
 	keys    int       // 0: every arrival has a key of its own
+	batch   int       // arrivals that come at once; 0: one
 	bounds  []float64 // of the queue's histograms; nil: client-go's
+	runtime bool      // its metrics are controller-runtime's, without work durations
 }
 
 // observed is what a system's metrics hold.
@@ -38,6 +33,7 @@ type observed struct {
 	wait, work, limiter, request []float64
 	span                         float64
 	bounds                       []float64
+	workers                      int // by controller-runtime's families, which then replace the work durations
 }
 
 type happening struct {
@@ -66,6 +62,9 @@ func (s system) run(seed uint64, span float64) observed {
 	warm := min(span/5, 600)
 	end := warm + span
 	x := observed{span: span, bounds: workBounds}
+	if s.runtime {
+		x.workers = s.workers
+	}
 	if s.bounds != nil {
 		x.bounds = s.bounds
 	}
@@ -76,9 +75,11 @@ func (s system) run(seed uint64, span float64) observed {
 	bucket, filled := float64(s.tokens), 0.0
 	retryBucket, retryFilled := 100.0, 0.0
 	on, phase := true, 0.0
+	batch := max(1, s.batch)
+	rate := s.rate / float64(batch)
 	next := func(now float64) float64 {
 		if s.burst == nil {
-			return now + r.ExpFloat64()/s.rate
+			return now + r.ExpFloat64()/rate
 		}
 		for {
 			if on {
@@ -86,7 +87,7 @@ func (s system) run(seed uint64, span float64) observed {
 					phase = now + s.burst(r)[0]
 				}
 				pair := s.burst(nil)
-				if at := now + r.ExpFloat64()/(s.rate*(pair[0]+pair[1])/pair[0]); at < phase {
+				if at := now + r.ExpFloat64()/(rate*(pair[0]+pair[1])/pair[0]); at < phase {
 					return at
 				}
 				now, on = phase, false
@@ -116,12 +117,14 @@ func (s system) run(seed uint64, span float64) observed {
 		}
 		switch h.kind {
 		case 0:
-			key := -fresh
-			fresh++
-			if s.keys > 0 {
-				key = r.IntN(s.keys)
+			for range batch {
+				key := -fresh
+				fresh++
+				if s.keys > 0 {
+					key = r.IntN(s.keys)
+				}
+				add(key, now)
 			}
-			add(key, now)
 			heap.Push(&todo, happening{at: next(now)})
 		case 2:
 			add(h.key, now)
@@ -180,61 +183,7 @@ func (s system) run(seed uint64, span float64) observed {
 	return x
 }
 
-var workBounds = []float64{1e-8, 1e-7, 1e-6, 9.999999999999999e-06, 9.999999999999999e-05, 0.001, 0.01, 0.1, 1, 10}
-var restBounds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
-
-func histogram(w *strings.Builder, family, labels string, bounds, values []float64) {
-	counts := make([]int, len(bounds)+1)
-	sum := 0.0
-	for _, v := range values {
-		at, _ := slices.BinarySearch(bounds, v)
-		counts[at]++
-		sum += v
-	}
-	n := 0
-	for i, b := range bounds {
-		n += counts[i]
-		fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %d\n", family, labels, b, n)
-	}
-	fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %d\n%s_sum{%s} %v\n%s_count{%s} %d\n", family, labels, len(values), family, labels, sum, family, labels, len(values))
-}
-
-// text writes a scrape of one or several systems of a process.
-func text(names []string, seen []observed) string {
-	var w strings.Builder
-	for i, x := range seen {
-		label := fmt.Sprintf("name=%q", names[i])
-		fmt.Fprintf(&w, "workqueue_adds_total{%s} %v\nworkqueue_retries_total{%s} %v\n", label, x.adds, label, x.retries)
-	}
-	w.WriteString("# TYPE workqueue_queue_duration_seconds histogram\n")
-	for i, x := range seen {
-		histogram(&w, "workqueue_queue_duration_seconds", fmt.Sprintf("name=%q", names[i]), x.bounds, x.wait)
-	}
-	w.WriteString("# TYPE workqueue_work_duration_seconds histogram\n")
-	for i, x := range seen {
-		histogram(&w, "workqueue_work_duration_seconds", fmt.Sprintf("name=%q", names[i]), x.bounds, x.work)
-	}
-	var limiter, request []float64
-	for _, x := range seen {
-		limiter, request = append(limiter, x.limiter...), append(request, x.request...)
-	}
-	if len(request) > 0 {
-		histogram(&w, "rest_client_rate_limiter_duration_seconds", `host="api",verb="PUT"`, restBounds, limiter)
-		histogram(&w, "rest_client_request_duration_seconds", `host="api",verb="PUT"`, restBounds, request)
-	}
-	return w.String()
-}
-
-func (x observed) delta(t *testing.T) *scrape.Delta {
-	t.Helper()
-	s, err := scrape.Parse("metrics", strings.NewReader(text([]string{"q"}, []observed{x})))
-	require.NoError(t, err)
-	d, err := scrape.Since(s, time.Duration(x.span*1e9))
-	require.NoError(t, err)
-	return d
-}
-
-func quantile(values []float64, p float64) float64 {
+func percentile(values []float64, p float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
 	return sorted[int(p*float64(len(sorted)-1))]
@@ -255,6 +204,16 @@ func exponentially(mean float64) func(*rand.Rand) float64 {
 func lognormally(mean, cv float64) func(*rand.Rand) float64 {
 	sigma := math.Sqrt(math.Log1p(cv * cv))
 	return func(r *rand.Rand) float64 { return mean * math.Exp(sigma*r.NormFloat64()-sigma*sigma/2) }
+}
+
+// bimodally are few long reconciles among short ones.
+func bimodally(short, long, share float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 {
+		if r.Float64() < share {
+			return long
+		}
+		return short
+	}
 }
 
 func always(mean float64) func(*rand.Rand) float64 {

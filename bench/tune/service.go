@@ -17,6 +17,7 @@ type shape struct {
 	cv     float64 // coefficient of variation
 	points []float64
 	at     []float64 // quantiles: probabilities of the points, which are of mean 1
+	whole  bool      // it is of the API calls' latency, too
 }
 
 // of gives the distribution with that mean, in seconds.
@@ -59,81 +60,124 @@ func seconds(x float64) string {
 // A serviceFit is what a histogram of durations tells of their distribution.
 type serviceFit struct {
 	shape
-	distance  float64 // share of the durations that the shape puts into other buckets
-	plausible []shape // shapes that the histogram tells hardly apart from it
+	distance  float64  // share of the durations that the shape puts into other buckets
+	plausible []likely // shapes that the histogram tells hardly apart from it
+}
+
+// A likely shape comes with the logarithm of its likelihood.
+type likely struct {
+	shape
+	log float64
 }
 
 // coefficients of variation that are tried.
 var coefficients = func() []float64 {
 	list := []float64{0.05}
-	for x := 0.1; x < 12; x *= 1.12 {
+	for x := 0.1; x < 12; x *= 1.08 {
 		list = append(list, x)
 	}
 	return append(list, 1) // exactly exponential, as a gamma
 }()
 
-// fitService finds the family and the coefficient of variation that make the
-// buckets most likely. The mean is given, so nothing is read from where in its
-// bucket a duration lies.
-func fitService(h scrape.Histogram, mean float64) serviceFit {
-	type candidate struct {
-		shape
-		likelihood float64
-	}
+// fitService finds the family and the coefficient of variation that, with the
+// calls' latency, make the buckets most likely. The means are given, so nothing
+// is read from where in its bucket a duration lies.
+func fitService(h scrape.Histogram, m *Model) serviceFit {
+	calls := m.latencies()
 	constant := shape{family: "constant"}
-	list := []candidate{{constant, likelihood(h, constant.of(mean))}}
+	list := []likely{{constant, likelihood(h, constant.of(m.Service), calls)}}
 	best := list[0]
 	for _, family := range []string{"gamma", "lognormal"} {
 		for _, cv := range coefficients {
 			s := shape{family: family, cv: cv}
-			c := candidate{s, likelihood(h, s.of(mean))}
-			list = append(list, c)
-			if c.likelihood > best.likelihood {
+			list = append(list, likely{s, likelihood(h, s.of(m.Service), calls)})
+			if c := list[len(list)-1]; c.log > best.log {
 				best = c
 			}
 		}
 	}
-	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(mean))}
+	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(m.Service), calls)}
 	if fit.distance > 0.03 && h.Buckets() > 1 {
-		if s, ok := pieces(h, mean); ok {
-			return serviceFit{shape: s, distance: distance(h, s.of(mean))}
+		if all := humps(h, m.Busy); len(all) > 0 {
+			return serviceFit{shape: all[0].shape, distance: distance(h, all[0].of(m.Busy), none), plausible: all}
 		}
 	}
 	for _, c := range list {
-		if best.likelihood-c.likelihood < 3 {
-			fit.plausible = append(fit.plausible, c.shape)
+		if best.log-c.log < 4 {
+			fit.plausible = append(fit.plausible, c)
 		}
 	}
 	return fit
 }
 
+// none is no latency.
+var none = []float64{0}
+
+// latencies are equally likely sums of a reconcile's calls' latencies, which are
+// taken to be exponential.
+func (m *Model) latencies() []float64 {
+	const n = 16
+	if m.Calls*m.CallLatency == 0 {
+		return none
+	}
+	list := make([]float64, n)
+	sum := 0.0
+	for i := range list {
+		u := (float64(i) + 0.5) / n
+		calls, part := math.Modf(m.Calls)
+		if u < part { // these make one call more
+			calls, u = calls+1, u/part
+		} else {
+			u = (u - part) / (1 - part)
+		}
+		if calls > 0 {
+			d, _ := randvar.Parse(fmt.Sprintf("gamma(%v, %v)", calls, 1/math.Sqrt(calls)))
+			list[i] = d.Quantile(u)
+		}
+		sum += list[i]
+	}
+	for i := range list {
+		list[i] *= m.Calls * m.CallLatency * n / sum
+	}
+	return list
+}
+
 // likelihood is the logarithm of the probability of the buckets' counts.
-func likelihood(h scrape.Histogram, d randvar.Dist) float64 {
-	sum, before := 0.0, 0.0
-	for i, n := range h.Counts {
-		below := 1.0
-		if i < len(h.Bounds) {
-			below = cumulative(d, h.Bounds[i])
-		}
-		if n > 0 {
+func likelihood(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
+	sum := 0.0
+	for i, share := range shares(h, d, calls) {
+		if n := h.Counts[i]; n > 0 {
 			// A clock's tick beside a bound is no proof against a shape.
-			sum += n * math.Log(max(below-before, 1e-6))
+			sum += n * math.Log(max(share, 1e-6))
 		}
-		before = below
 	}
 	return sum
 }
 
-// distance is half the sum of the differences between shares.
-func distance(h scrape.Histogram, d randvar.Dist) float64 {
-	sum, before := 0.0, 0.0
-	for i, n := range h.Counts {
+// shares is what of a service time with one of the latencies lies in each bucket.
+func shares(h scrape.Histogram, d randvar.Dist, calls []float64) []float64 {
+	list := make([]float64, len(h.Counts))
+	before := 0.0
+	for i := range list {
 		below := 1.0
 		if i < len(h.Bounds) {
-			below = cumulative(d, h.Bounds[i])
+			below = 0
+			for _, latency := range calls {
+				if h.Bounds[i] > latency {
+					below += cumulative(d, h.Bounds[i]-latency) / float64(len(calls))
+				}
+			}
 		}
-		sum += math.Abs(n/h.Count() - (below - before))
-		before = below
+		list[i], before = below-before, below
+	}
+	return list
+}
+
+// distance is half the sum of the differences between shares.
+func distance(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
+	sum := 0.0
+	for i, share := range shares(h, d, calls) {
+		sum += math.Abs(h.Counts[i]/h.Count() - share)
 	}
 	return sum / 2
 }
@@ -153,88 +197,4 @@ func cumulative(d randvar.Dist, x float64) float64 {
 		}
 	}
 	return low
-}
-
-// parts is into how many stretches pieces cuts a bucket.
-const parts = 4
-
-// pieces is the histogram itself as a distribution: for what has two humps, as
-// when most reconciles find nothing to do. Within a bucket the logarithm is
-// spread evenly, then bent by one exponent for all buckets so that the mean
-// comes out right.
-func pieces(h scrape.Histogram, mean float64) (shape, bool) {
-	curve := func(bend, end float64) (at, points []float64) {
-		below := 0.0
-		for i, n := range h.Counts {
-			if n == 0 {
-				continue
-			}
-			low, high := 0.0, end
-			if i > 0 {
-				low = h.Bounds[i-1]
-			}
-			if i < len(h.Bounds) {
-				high = h.Bounds[i]
-			}
-			low = max(low, high/10)
-			for k := range parts {
-				u := float64(k) / parts
-				x := low * math.Pow(high/low, math.Pow(u, bend))
-				if k == 0 && len(at) > 0 {
-					if x <= points[len(points)-1] {
-						continue // the end of the bucket before
-					}
-					u = 1e-6 // a jump over empty buckets
-				}
-				at, points = append(at, below+n/h.Count()*u), append(points, x)
-			}
-			below += n / h.Count()
-			at, points = append(at, below), append(points, high)
-		}
-		at[len(at)-1] = 1
-		return at, points
-	}
-	average := func(at, points []float64) float64 {
-		sum := 0.0
-		for i := 1; i < len(at); i++ {
-			sum += (at[i] - at[i-1]) * (points[i] + points[i-1]) / 2
-		}
-		return sum
-	}
-	for end := 10 * max(mean, lastBound(h)); end < 1e7; end *= 2 {
-		low, high := 1e-3, 1e3 // of the exponent: the mean falls as it grows
-		if average(curve(low, end)) < mean || average(curve(high, end)) > mean {
-			if h.Counts[len(h.Counts)-1] == 0 {
-				return shape{}, false
-			}
-			continue
-		}
-		for range 60 {
-			if middle := math.Sqrt(low * high); average(curve(middle, end)) > mean {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		at, points := curve(high, end)
-		s := shape{family: "quantiles", at: at}
-		squares := 0.0
-		for i, x := range points {
-			s.points = append(s.points, x/mean)
-			if i > 0 {
-				a, b := points[i-1], x
-				squares += (at[i] - at[i-1]) * (a*a + a*b + b*b) / 3
-			}
-		}
-		s.cv = math.Sqrt(max(0, squares/(mean*mean)-1))
-		return s, true
-	}
-	return shape{}, false
-}
-
-func lastBound(h scrape.Histogram) float64 {
-	if len(h.Bounds) == 0 {
-		return 1
-	}
-	return h.Bounds[len(h.Bounds)-1]
 }

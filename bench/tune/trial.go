@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -21,6 +22,8 @@ type trial struct {
 // differences in units of their standard deviation.
 type outcome struct {
 	score   float64
+	figures []figure
+	shorter float64 // standard deviation in such a measurement, to that in a simulation
 	mean    float64 // of the wait
 	results []sim.Result
 	length  time.Duration
@@ -31,6 +34,7 @@ const trials = 8
 // run simulates the settings that the load was measured under.
 func (t trial) run(ctx context.Context) (outcome, error) {
 	m := *t.f.Model
+	m.samples = nil
 	span := min(m.Interval, t.longest/m.ArrivalRate)
 	length := time.Duration(span * 1e9)
 	spec := *m.Spec
@@ -43,11 +47,13 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	x := outcome{results: results, length: length}
 	// A shorter simulation scatters more than the measurement.
 	shorter := math.Sqrt(span / m.Interval)
+	x.shorter = shorter
 	n := 0.0
-	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution, weight float64) {
+	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) {
 		h = coarsened(h)
 		bounds := boundsOf(h)
 		before := make([]float64, trials)
+		sum := 0.0
 		for i, count := range h.Counts {
 			var shares []float64
 			for k, r := range results {
@@ -55,14 +61,17 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 				shares = append(shares, below-before[k])
 				before[k] = below
 			}
+			if sum += count / h.Count(); i < len(bounds) {
+				x.figures = append(x.figures, figure{sum, slices.Clone(before), 0.002})
+			}
 			mean, deviation := moments(shares)
 			measured := count / h.Count()
 			if max(mean, measured) < 0.005 {
 				continue
 			}
 			z := (measured - mean) / math.Hypot(deviation*shorter, 0.01)
-			x.score += weight * z * z
-			n += weight
+			x.score += z * z
+			n++
 		}
 		var logs []float64
 		for _, r := range results {
@@ -70,18 +79,23 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 		}
 		mean, deviation := moments(logs)
 		z := (math.Log(floor/5+h.Mean()) - mean) / math.Hypot(deviation*shorter, 0.03)
-		x.score += 2 * weight * z * z
-		n += 2 * weight
+		x.score += 2 * z * z
+		n += 2
+		x.figures = append(x.figures, figure{math.Log(floor/5 + h.Mean()), logs, 0.01})
 	}
-	compare(m.wait, func(r sim.Result) sim.Distribution { return r.QueueWait }, 1)
+	compare(m.wait, func(r sim.Result) sim.Distribution { return r.QueueWait })
 	if t.f.throttled {
-		compare(m.work, func(r sim.Result) sim.Distribution { return r.Work }, 1)
+		compare(m.work, func(r sim.Result) sim.Distribution { return r.Work })
+		if m.limiter.Count() > 0 && m.Background < 0.02*m.CallRate {
+			compare(m.limiter, func(r sim.Result) sim.Distribution { return r.Throttle })
+		}
 	}
 	// A model on which more or fewer adds coalesce than did is another load.
 	var logs []float64
 	for _, r := range results {
 		logs = append(logs, math.Log(max(1, float64(r.Adds))/r.Load.Seconds()))
 	}
+	x.figures = append(x.figures, figure{math.Log(m.AddRate), logs, 0.01})
 	mean, deviation := moments(logs)
 	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
 	x.score += 2 * z * z

@@ -48,6 +48,15 @@ func (d *Distribution) merge(from Distribution) {
 	d.hist.Merge(from.hist)
 }
 
+// Pooled is what several simulations observed together.
+func Pooled(list []Distribution) Distribution {
+	var all Distribution
+	for _, d := range list {
+		all.merge(d)
+	}
+	return all
+}
+
 // Count is how often it was observed.
 func (d Distribution) Count() int64 {
 	if d.hist == nil {

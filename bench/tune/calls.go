@@ -1,0 +1,115 @@
+package tune
+
+import "github.com/informerbench/informerbench/bench/tune/scrape"
+
+// calls tells what API calls take of the work. All queues of a process share
+// the client's counters: each gets its part by the time it worked.
+func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
+	f.Busy = f.Work
+	c := d.Client
+	all := 0.0
+	for _, other := range d.Queues {
+		if !other.Reset {
+			all += other.Work.Sum
+		}
+	}
+	share := q.Work.Sum / all
+	n := q.Work.Count()
+	made := max(c.Limiter.Count(), c.Request.Count())
+	if made == 0 {
+		made = c.Calls()
+	}
+	f.Calls = made * share / n
+	if o.Calls > 0 {
+		f.Calls = o.Calls
+	}
+	if f.Calls < 0.01 {
+		f.Calls = 0
+		if made == 0 {
+			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
+		}
+		f.Service = f.Busy
+		f.current.QPS, f.current.Burst = 0, 0
+		return
+	}
+	if c.Limiter.Count() > 0 {
+		f.Throttle = c.Limiter.Mean()
+	} else {
+		f.unknown("waits for the client's limit: rest_client_rate_limiter_duration_seconds is missing")
+	}
+	if c.Request.Count() > 0 {
+		f.CallLatency = c.Request.Mean()
+		if includes(c.Request, c.Limiter) {
+			f.CallLatency -= f.Throttle
+		}
+	}
+	if o.CallLatency > 0 {
+		f.CallLatency = o.CallLatency.Seconds()
+	}
+	busy := 0
+	for _, other := range d.Queues {
+		if other.Work.Sum > 0.02*all {
+			busy++
+		}
+	}
+	if busy > 1 && o.Calls == 0 {
+		f.unknown("which queue made which API call: the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
+	}
+	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
+	if waits > 0.9*f.Work || waits+latencies > 1.1*f.Work {
+		// No model of one call after the other holds, so the limit stays out of it.
+		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f %% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
+		if f.Throttle > 0.01 {
+			f.doubt("API calls waited %s each for the client's limit: a higher QPS would shorten the work, by how much can't be said", Duration(f.Throttle))
+		}
+		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
+		return
+	}
+	f.CallRate = f.Calls * n / f.Interval
+	if !own {
+		f.Background = max(0, made/f.Interval-f.CallRate)
+	}
+	f.Busy = f.Work - waits
+	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
+	f.Service = f.Busy - f.Calls*f.CallLatency
+	f.throttled = f.Calls*f.Throttle > 0.03*f.Work
+	f.limit(made)
+}
+
+// limit compares the calls with the limit that they are said to be made under.
+func (f *fit) limit(made float64) {
+	s := &f.current
+	rate := f.CallRate + f.Background
+	if s.QPS == 0 && f.Throttle > 0.002 {
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", Duration(f.Throttle), number(rate))
+		s.QPS, s.Burst = rate, max(1, int(rate))
+		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+		return
+	}
+	if s.QPS == 0 || rate*f.Interval <= 1.02*s.QPS*f.Interval+float64(s.Burst) {
+		return
+	}
+	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
+	s.QPS, s.Burst = 0, 0
+	if f.Throttle > 0.002 {
+		s.QPS, s.Burst = rate, max(1, int(1.5*rate))
+	}
+	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+}
+
+// includes tells whether requests were timed with their wait for the limiter,
+// as client-go does: then at no bound more requests than waits are below it.
+func includes(request, limiter scrape.Histogram) bool {
+	if limiter.Count() == 0 || request.Sum < limiter.Sum {
+		return false
+	}
+	r, l := 0.0, 0.0
+	for i := range min(len(request.Counts), len(limiter.Counts)) {
+		r += request.Counts[i] / request.Count()
+		l += limiter.Counts[i] / limiter.Count()
+		if r > l+0.02 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/sim"
+)
+
+// A candidate is one of several explanations of what was measured.
+type candidate struct {
+	arrivals loadgen.Arrivals
+	shape    shape
+	log      float64 // of its probability, but for a constant
+}
+
+// drawn is how many candidates, equally likely ones, stand for all.
+const drawn = 8
+
+// believe keeps candidates by their probability, of which they hold what was
+// thought before they were tried: predictions are over all of them. The likeliest
+// becomes the model.
+func (f *fit) believe(all []candidate, tried []outcome) outcome {
+	for i, log := range weigh(tried) {
+		all[i].log += log
+	}
+	first := 0
+	for i, c := range all {
+		if c.log > all[first].log {
+			first = i
+		}
+	}
+	best := all[first]
+	sum := 0.0
+	for _, c := range all {
+		sum += math.Exp(c.log - best.log)
+	}
+	m := f.Model
+	m.samples = nil
+	below, next := 0.0, 0
+	for _, c := range all {
+		below += math.Exp(c.log-best.log) / sum
+		for ; next < drawn && (float64(next)+0.5)/drawn < below; next++ {
+			m.samples = append(m.samples, c)
+		}
+	}
+	m.take(best)
+	return tried[first]
+}
+
+// take makes a candidate the model.
+func (m *Model) take(c candidate) {
+	m.Spec.Resources[0].Events.Arrivals = c.arrivals
+	m.setService(c.shape, 1)
+}
+
+// arrive gives all candidates these arrivals.
+func (m *Model) arrive(a loadgen.Arrivals) {
+	for i := range m.samples {
+		m.samples[i].arrivals = a
+	}
+}
+
+// now is the model as a candidate.
+func (m *Model) now() candidate {
+	return candidate{arrivals: m.Spec.Resources[0].Events.Arrivals, shape: m.shape}
+}
+
+// alone is a copy of the model that one candidate, if there are any, stands for.
+func (m *Model) alone(sample int) *Model {
+	p := *m
+	spec := *m.Spec
+	spec.Resources = slices.Clone(spec.Resources)
+	p.Spec, p.samples = &spec, nil
+	if len(m.samples) > 0 {
+		p.take(m.samples[sample%len(m.samples)])
+	}
+	return &p
+}
+
+// scale makes it the model of another load.
+func (m *Model) scale(rate, service float64) {
+	m.Spec.Resources[0].Events.Arrivals.Rate *= rate
+	m.setService(m.shape, service)
+	m.ArrivalRate *= rate
+	m.AddRate *= rate
+	m.Offered *= rate * service
+}
+
+// simulateAll divides the effort among the candidates.
+func (m *Model) simulateAll(ctx context.Context, s Settings, e effort, seed uint64) ([]sim.Result, error) {
+	results, errs := make([][]sim.Result, len(m.samples)), make([]error, len(m.samples))
+	each := effort{max(1, e.replicas/len(m.samples)), e.events}
+	each.events = e.replicas * e.events / len(m.samples) / each.replicas
+	var wg sync.WaitGroup
+	for i := range m.samples {
+		wg.Go(func() { results[i], errs[i] = m.alone(i).simulate(ctx, s, each, seed+uint64(i)<<32) })
+	}
+	wg.Wait()
+	return slices.Concat(results...), cmp.Or(errs...)
+}
+
+// groups are the results of the candidates with the same arrivals.
+func (m *Model) groups(results []sim.Result) [][]sim.Result {
+	if len(m.samples) == 0 {
+		return [][]sim.Result{results}
+	}
+	var list [][]sim.Result
+	each := len(results) / len(m.samples)
+	for i, c := range m.samples {
+		if r := results[i*each : (i+1)*each]; i > 0 && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) {
+			list[len(list)-1] = append(list[len(list)-1], r...)
+		} else {
+			list = append(list, slices.Clone(r))
+		}
+	}
+	return list
+}

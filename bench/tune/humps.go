@@ -1,0 +1,89 @@
+package tune
+
+import (
+	"math"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+)
+
+// humps are distributions that repeat a histogram of work, calls included: for
+// what has two humps, as when most reconciles find nothing to do. How wide the
+// humps are within their buckets is left open: the waits may tell.
+func humps(h scrape.Histogram, mean float64) []likely {
+	var list []likely
+	for _, width := range []float64{0.02, 0.25, 0.5, 1} {
+		if s, ok := pieces(h, mean, width); ok {
+			list = append(list, likely{shape: s})
+		}
+	}
+	return list
+}
+
+// pieces is the histogram itself as a distribution. Within each bucket the
+// logarithm is spread evenly over that share of it, at the place, the same in
+// all buckets, at which the mean comes out right.
+func pieces(h scrape.Histogram, mean, width float64) (shape, bool) {
+	const parts = 4 // straight lines for each bucket
+	curve := func(place float64) (at, points []float64) {
+		below := 0.0
+		for i, n := range h.Counts {
+			if n == 0 {
+				continue
+			}
+			low, high := 0.0, 10*h.Bounds[len(h.Bounds)-1]
+			if i > 0 {
+				low = h.Bounds[i-1]
+			}
+			if i < len(h.Bounds) {
+				high = h.Bounds[i]
+			}
+			low = max(low, high/10)
+			from, to := max(0, place-width/2), min(1, max(place+width/2, 0.01))
+			from = min(from, 0.99)
+			for k := range parts + 1 {
+				u := float64(k) / parts
+				x := low * math.Pow(high/low, from+(to-from)*u)
+				if len(at) > 0 {
+					x = max(x, points[len(points)-1]*(1+1e-9))
+				}
+				if k == 0 && len(at) > 0 {
+					u = 1e-6 // a jump over what is empty
+				}
+				at, points = append(at, below+n/h.Count()*u), append(points, x)
+			}
+			below += n / h.Count()
+		}
+		at[len(at)-1] = 1
+		return at, points
+	}
+	average := func(at, points []float64) float64 {
+		sum := 0.0
+		for i := 1; i < len(at); i++ {
+			sum += (at[i] - at[i-1]) * (points[i] + points[i-1]) / 2
+		}
+		return sum
+	}
+	low, high := -width/2, 1+width/2
+	if len(h.Bounds) == 0 || average(curve(low)) > mean || average(curve(high)) < mean {
+		return shape{}, false
+	}
+	for range 60 {
+		if middle := (low + high) / 2; average(curve(middle)) < mean {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	at, points := curve(high)
+	s := shape{family: "quantiles", at: at, whole: true}
+	squares := 0.0
+	for i, x := range points {
+		s.points = append(s.points, x/mean)
+		if i > 0 {
+			a, b := points[i-1], x
+			squares += (at[i] - at[i-1]) * (a*a + a*b + b*b) / 3
+		}
+	}
+	s.cv = math.Sqrt(max(0, squares/(mean*mean)-1))
+	return s, true
+}
