@@ -93,11 +93,7 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 	spec := *m.Spec
 	spec.Reconcile = s.apply(spec.Reconcile)
-	if s.QPS > 0 && m.Background > 0 {
-		// Others take their part of the tokens.
-		spec.Reconcile.QPS = max(s.QPS-m.Background, s.QPS/1000)
-	}
-	c := sim.Config{Spec: &spec, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
+	c := sim.Config{Spec: &spec, Background: m.Background, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
 	if m.load > 0 {
 		spec.Resources = slices.Clone(spec.Resources)
 		spec.Resources[0].Events.Arrivals.Rate *= m.load

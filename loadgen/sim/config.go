@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,9 @@ type Config struct {
 	// time: Add, Get, Forget and Done together. It passes between a worker's
 	// decision to take an item and the item's Get.
 	Occupied time.Duration
+	// Background is how many API calls a second others make that share the
+	// client's rate limit: reconciles at random, of as many calls as the spec's.
+	Background float64
 	// Store is what the cache costs; the zero Store is DefaultStore.
 	Store Store
 }
@@ -87,6 +91,9 @@ func (c *Config) prepare() error {
 	}
 	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 || c.Occupied < 0 {
 		return fmt.Errorf("warmup: found %v, until %v, handover %v and occupied %v, expected at least 0", c.Warmup, c.Until, c.Handover, c.Occupied)
+	}
+	if !(c.Background >= 0) || math.IsInf(c.Background, 0) {
+		return fmt.Errorf("background: found %v calls a second, expected 0 or more", c.Background)
 	}
 	if c.Until > 0 && c.Warmup >= c.Until {
 		return fmt.Errorf("warmup: found %v, expected less than the %v that are simulated", c.Warmup, c.Until)

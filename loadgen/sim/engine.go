@@ -9,13 +9,15 @@ import (
 
 	"github.com/informerbench/informerbench/impl/ratelimit"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 )
 
 // engine is the state of one simulation. Whatever happens next, happens at the
 // earliest of: the next step of a worker, the next delayed item of a queue, the
-// next delivery of the feed, the next resync; of equal times in this order.
+// next delivery of the feed, the next resync, the next work of others; of equal
+// times in this order.
 type engine struct {
 	config    *Config
 	reconcile *loadgen.Reconcile
@@ -26,6 +28,8 @@ type engine struct {
 	stationOf []*station // by resource
 	api       workqueue.TypedRateLimiter[struct{}]
 	resyncAt  time.Duration
+	othersAt  time.Duration
+	others    *rand.Rand
 
 	jobs  []job    // by slot
 	free  []uint32 // slots
@@ -50,11 +54,15 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 		clock:     &virtualClock{},
 		ledger:    newLedger(c.Spec.Resources),
 		resyncAt:  never,
+		othersAt:  never,
 	}
 	e.random = rand.New(&e.source)
 	if r := e.reconcile; r.QPS > 0 {
 		// client-go keeps the limit in single precision.
 		e.api = ratelimit.NewBucket[struct{}](rate.Limit(float32(r.QPS)), r.Burst, ratelimit.WithClock(e.clock))
+		if c.Background > 0 {
+			e.others, e.othersAt = rand.New(rand.NewPCG(c.Seed, 2<<32)), 0
+		}
 	}
 	if e.reconcile.Resync > 0 {
 		e.resyncAt = e.reconcile.Resync
@@ -124,7 +132,20 @@ func (e *engine) upcoming() (at time.Duration, happen func(*engine)) {
 	if e.resyncAt < at && !e.ended() {
 		at, happen = e.resyncAt, (*engine).resync
 	}
+	if e.othersAt < at && !e.ended() {
+		at, happen = e.othersAt, (*engine).othersWork
+	}
 	return at, happen
+}
+
+// othersWork begins with the calls of a reconcile elsewhere, as many and one
+// after the other as here.
+func (e *engine) othersWork() {
+	r := e.reconcile
+	e.othersAt += max(1, seconds(randvar.Exp(e.others)/e.config.Background*max(1, r.Calls.Mean())))
+	j := job{calls: int(math.Round(r.Calls.Sample(e.others)))}
+	j.source.Seed(e.others.Uint64(), 0)
+	e.schedule(e.clock.now, j)
 }
 
 // ended tells that the arrivals are over, in a simulation without a fixed end.

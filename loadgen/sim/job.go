@@ -23,8 +23,8 @@ type station struct {
 
 // A job is a worker's present item.
 type job struct {
-	station  *station
-	waking   bool // for an item that it has not got yet
+	station  *station // nil: others' calls
+	waking   bool     // for an item that it has not got yet
 	key      key
 	priority int
 	source   rand.PCG      // of its own, so that draws do not depend on what else goes on
@@ -120,6 +120,9 @@ func (e *engine) step() {
 		j.station.waking--
 		e.take(j.station)
 		return
+	case j.calls == 0 && j.station == nil:
+		e.free = append(e.free, slot)
+		return
 	case j.calls == 0:
 		e.free = append(e.free, slot)
 		e.finish(*j)
@@ -128,8 +131,10 @@ func (e *engine) step() {
 	j.calls--
 	wait := e.api.When(struct{}{})
 	latency := e.callLatency()
-	e.apiCalls++
-	e.throttle.record(wait)
+	if j.station != nil {
+		e.apiCalls++
+		e.throttle.record(wait)
+	}
 	j.own += latency
 	j.source = e.source
 	e.steps.push(e.clock.now+wait+latency, slot)
