@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -25,8 +26,10 @@ type collection struct {
 	version uint64           // resource version of the last event
 
 	history []entry
-	begin   uint64 // position of history[0]
-	floor   uint64 // resource versions below it are gone
+	begin   uint64    // position of history[0]
+	mark    uint64    // a position that the history had reached ...
+	marked  time.Time // ... when this was due
+	floor   uint64    // resource versions below it are gone
 	watches map[*watcher]struct{}
 
 	listed        []loadgen.Object // by the last list, for its further pages
@@ -40,8 +43,12 @@ type entry struct {
 	event   watch.Event
 }
 
-// remembered is how many events the history keeps for watches that come back,
-// as a real server's watch cache does, and how far a watch may be behind.
+// The history keeps the events of so long at least, and of twice as long at
+// most, for watches that come back: a real server's watch cache keeps those of
+// 75 seconds.
+const fresh = 75 * time.Second
+
+// remembered is how many of them it keeps, and how far a watch may be behind.
 const remembered = 50_000
 
 func newCollection(empty loadgen.Object) *collection {
@@ -103,20 +110,25 @@ func (c *collection) trim(position uint64) {
 	for w := range c.watches {
 		position = min(position, w.position)
 	}
-	n := int(position - c.begin)
-	if n == 0 {
+	if position <= c.begin {
 		return
 	}
+	n := int(position - c.begin)
 	c.floor = max(c.floor, c.history[n-1].version)
 	clear(c.history[:n]) // lets go of the objects
 	c.history = c.history[n:]
 	c.begin = position
 }
 
-// room waits until the slowest watch has read enough of a full history.
-func (c *collection) room(ctx context.Context) error {
+// room forgets what is no longer fresh when an event is due, and waits until the
+// slowest watch has read enough of a full history.
+func (c *collection) room(ctx context.Context, due time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if due.Sub(c.marked) >= fresh {
+		c.trim(c.mark)
+		c.mark, c.marked = c.begin+uint64(len(c.history)), due
+	}
 	if len(c.history) < 2*remembered {
 		return nil
 	}

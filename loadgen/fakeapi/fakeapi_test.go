@@ -151,3 +151,33 @@ func TestPages(t *testing.T) {
 	_, err = lw.Watch(metav1.ListOptions{ResourceVersion: "7"})
 	require.ErrorContains(t, err, "too old resource version")
 }
+
+// What is no longer fresh is forgotten, but for a watch that has yet to read it.
+func TestHistoryStaysFresh(t *testing.T) {
+	c := newCollection(&corev1.Pod{})
+	begin := time.Now()
+	version := 0
+	happen := func(seconds int) {
+		for range seconds { // ten events a second
+			for range 10 {
+				version++
+				require.NoError(t, c.room(t.Context(), begin.Add(time.Duration(version)*100*time.Millisecond)))
+				c.append(watch.Modified, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: fmt.Sprint(version)}})
+			}
+		}
+	}
+	happen(1000)
+	require.LessOrEqual(t, len(c.history), 2*750)
+	_, ok := c.at(uint64(version - 750))
+	require.True(t, ok, "75 seconds ago")
+	_, ok = c.at(uint64(version - 2*750 - 1))
+	require.False(t, ok, "more than 150 seconds ago")
+
+	slow := &watcher{position: c.begin + uint64(len(c.history))}
+	c.watches[slow] = struct{}{}
+	happen(1000)
+	require.Equal(t, slow.position, c.begin, "what it has yet to read is there")
+	delete(c.watches, slow)
+	happen(150)
+	require.LessOrEqual(t, len(c.history), 2*750)
+}

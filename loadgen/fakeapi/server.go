@@ -151,7 +151,7 @@ func (s *Server) Run(ctx context.Context) error {
 // happen applies an event, with the faults that are drawn for it.
 func (s *Server) happen(ctx context.Context, event loadgen.Event, due time.Time) error {
 	c, f := s.collections[event.Resource], &s.config.Faults
-	if err := c.room(ctx); err != nil {
+	if err := c.room(ctx, due); err != nil {
 		return err
 	}
 	if s.config.Due != nil {
