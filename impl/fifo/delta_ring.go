@@ -3,6 +3,7 @@ package fifo
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
@@ -27,78 +28,6 @@ type RingDeltaFIFO struct {
 	// replace numbers the calls of Replace, from 1.
 	replace uint32
 }
-
-// A pending is what happened to a key since it was last popped.
-type pending struct {
-	replace uint32 // the last Replace that listed the key
-	oldest  change
-	newer   *[]change // the buffer is kept for the slot's next key; nil is empty
-}
-
-// A change is a delta in little space, which counts when 100,000 are queued.
-type change struct {
-	kind kind
-	obj  any
-}
-
-// keptNewer is the largest buffer of changes that a slot keeps.
-const keptNewer = 16
-
-func (p *pending) newest() *change {
-	if p.newer != nil && len(*p.newer) > 0 {
-		return &(*p.newer)[len(*p.newer)-1]
-	}
-	return &p.oldest
-}
-
-func (p *pending) add(c change) {
-	newest := p.newest()
-	switch {
-	case newest.kind != deleted || c.kind != deleted:
-		if p.newer == nil {
-			p.newer = new([]change)
-		}
-		*p.newer = append(*p.newer, c)
-	case supersedes(newest.obj):
-		*newest = c
-	}
-}
-
-// take returns the deltas in a slice of their own, for the handler to keep, and
-// clears p.
-func (p *pending) take() cache.Deltas {
-	if p.newer == nil || len(*p.newer) == 0 {
-		deltas := cache.Deltas{p.oldest.delta()}
-		p.oldest = change{}
-		return deltas
-	}
-	deltas := make(cache.Deltas, 1+len(*p.newer))
-	deltas[0] = p.oldest.delta()
-	for i, c := range *p.newer {
-		deltas[1+i] = c.delta()
-	}
-	p.oldest = change{}
-	clear(*p.newer)
-	if *p.newer = (*p.newer)[:0]; cap(*p.newer) > keptNewer {
-		p.newer = nil
-	}
-	return deltas
-}
-
-// A kind is a delta type.
-type kind uint8
-
-const (
-	added kind = iota
-	updated
-	deleted
-	replaced
-	synced
-)
-
-var kinds = [...]cache.DeltaType{added: cache.Added, updated: cache.Updated, deleted: cache.Deleted, replaced: cache.Replaced, synced: cache.Sync}
-
-func (c change) delta() cache.Delta { return cache.Delta{Type: kinds[c.kind], Object: c.obj} }
 
 // NewRingDeltaFIFO makes an empty DeltaFIFO.
 func NewRingDeltaFIFO(config Config) *RingDeltaFIFO {
@@ -166,8 +95,10 @@ func (f *RingDeltaFIFO) Delete(obj any) error {
 
 // enqueue adds to the key's deltas and returns them.
 func (f *RingDeltaFIFO) enqueue(tag uint32, key []byte, c change) (p *pending, err error) {
-	if c.obj, err = transform(f.config.Transformer, c.obj); err != nil {
-		return nil, err
+	if f.config.Transformer != nil {
+		if c.obj, err = transform(f.config.Transformer, c.obj); err != nil {
+			return nil, err
+		}
 	}
 	if _, s := f.items.find(tag, key); s != nil {
 		s.value.add(c)
@@ -225,14 +156,19 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 		pops++
 	}
 	known := orNone(f.config.KnownObjects)
-	for _, k := range known.ListKeys() {
-		key := append(buf[:0], k...)
-		tag := f.items.tag(key)
-		if _, s := f.items.find(tag, key); s != nil {
-			continue
+	var tags [objectkey.Block]uint32
+	for block := range slices.Chunk(known.ListKeys(), objectkey.Block) {
+		for i, k := range block {
+			tags[i] = f.items.tag(append(buf[:0], k...))
 		}
-		f.push(tag, key, change{deleted, tombstone(known, k)})
-		pops++
+		f.items.warm(tags[:len(block)])
+		for i, k := range block {
+			key := append(buf[:0], k...)
+			if _, s := f.items.find(tags[i], key); s == nil {
+				f.push(tags[i], key, change{deleted, tombstone(known, k)})
+				pops++
+			}
+		}
 	}
 	f.listCame(pops)
 	return nil
@@ -247,12 +183,26 @@ func (f *RingDeltaFIFO) Resync() error {
 	known := orNone(f.config.KnownObjects)
 	keys := known.ListKeys()
 	f.items.index.reserve(len(keys))
-	var buf [objectkey.Len]byte
-	for _, key := range keys {
-		obj, ok := toSync(known, key)
-		if !ok {
-			continue
+	objs := make([]any, 0, objectkey.Block)
+	for block := range slices.Chunk(keys, objectkey.Block) {
+		objs = objs[:0]
+		for _, key := range block {
+			if obj, ok := toSync(known, key); ok {
+				objs = append(objs, obj)
+			}
 		}
+		f.keys.Warm(objs)
+		if err := f.sync(objs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sync queues Sync deltas for the objects whose keys are not queued.
+func (f *RingDeltaFIFO) sync(objs []any) error {
+	var buf [objectkey.Len]byte
+	for _, obj := range objs {
 		key, err := f.keys.appendKeyOf(buf[:0], obj)
 		if err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
@@ -281,7 +231,7 @@ func (f *RingDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	at := f.items.slots.head
 	s := f.items.slots.at(at)
 	f.items.index.remove(s.tag, at)
-	var deltas any = s.value.take() // an interface once, not for process and the result each
+	deltas := s.value.take()
 	f.items.slots.drop()
 	defer f.handled(min(1, f.initial))
 	watch := started(f.items.slots.len())

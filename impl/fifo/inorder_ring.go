@@ -197,7 +197,7 @@ func (f *RingInOrder) Pop(process cache.PopProcessFunc) (any, error) {
 		return nil, err
 	}
 	inInitialList := !f.isSynced
-	var deltas any = cache.Deltas(f.take(1)) // an interface once, not for process and the result each
+	deltas := single(f.takeOne())
 	defer f.handled(min(1, f.initial))
 	watch := started(f.items.len())
 	if f.mayRelease() {
@@ -220,20 +220,27 @@ func (f *RingInOrder) PopBatch(processBatch cache.ProcessBatchFunc, processSingl
 		return err
 	}
 	inInitialList := !f.isSynced
-	batch := f.take(f.batchSize())
-	defer f.handled(min(len(batch), f.initial))
+	n := f.batchSize()
+	var one any
+	var batch []cache.Delta
+	if n == 1 {
+		one = single(f.takeOne())
+	} else {
+		batch = f.take(n)
+	}
+	defer f.handled(min(n, f.initial))
 	watch := started(f.items.len())
 	if f.mayRelease() {
 		f.mu.Unlock()
 		defer f.mu.Lock()
 	}
 	var err error
-	if len(batch) == 1 {
-		err = processSingle(cache.Deltas(batch), inInitialList)
+	if n == 1 {
+		err = processSingle(one, inInitialList)
 	} else {
 		err = processBatch(batch, inInitialList)
 	}
-	watch.stopped(f.name, len(batch))
+	watch.stopped(f.name, n)
 	return err
 }
 
@@ -279,10 +286,15 @@ func (f *RingInOrder) batchSize() int {
 func (f *RingInOrder) take(n int) []cache.Delta {
 	taken := make([]cache.Delta, n)
 	for i := range taken {
-		e := f.items.at(f.items.head)
-		taken[i] = e.Delta
-		e.Delta = cache.Delta{}
-		f.items.drop()
+		taken[i] = f.takeOne()
 	}
 	return taken
+}
+
+func (f *RingInOrder) takeOne() cache.Delta {
+	e := f.items.at(f.items.head)
+	d := e.Delta
+	e.Delta = cache.Delta{}
+	f.items.drop()
+	return d
 }

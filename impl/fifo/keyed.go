@@ -1,6 +1,10 @@
 package fifo
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/informerbench/informerbench/impl/internal/objectkey"
+)
 
 // A keyed is a FIFO of slots that are found by key.
 //
@@ -40,8 +44,11 @@ func (k *keyed[V]) find(tag uint32, key []byte) (position, *slot[V]) {
 		if c.tag == 0 {
 			return 0, nil
 		}
-		if c.tag == tag && string(k.key(c.at)) == string(key) {
-			return c.at, k.slots.at(c.at)
+		if c.tag == tag {
+			segment := k.slots.segment(c.at)
+			if s := &segment.slots[c.at%segmentLen]; string(segment.keys[s.start:s.start+s.size]) == string(key) {
+				return c.at, s
+			}
 		}
 	}
 }
@@ -63,4 +70,27 @@ func (k *keyed[V]) pushUnindexed(tag uint32, key []byte) (position, *slot[V]) {
 	}
 	segment.keys = append(segment.keys, key...)
 	return p, s
+}
+
+// warm reads where keys with these tags may be, as objectkey.Maker.Warm does.
+func (k *keyed[V]) warm(tags []uint32) {
+	if k.index.used == 0 {
+		return
+	}
+	var slots [objectkey.Block]*slot[V]
+	var keys [objectkey.Block][]byte
+	for i, tag := range tags {
+		// An empty cell holds any position, often one that is gone.
+		if at := k.index.cells[k.index.home(tag)].at; at-k.slots.head < k.slots.tail-k.slots.head {
+			segment := k.slots.segment(at)
+			slots[i], keys[i] = &segment.slots[at%segmentLen], segment.keys
+		}
+	}
+	var sum byte
+	for i, s := range slots {
+		if s != nil && int(s.start) < len(keys[i]) {
+			sum += keys[i][s.start]
+		}
+	}
+	objectkey.Keep(sum)
 }

@@ -53,3 +53,21 @@ func TestNoString(t *testing.T) {
 		}
 	}))
 }
+
+// TestWarm gives Warm what a list may hold, and to a Maker of an unknown function
+// objects whose metadata can't be read.
+func TestWarm(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web"}}
+	odd := []any{pod, &corev1.Pod{}, cache.ExplicitKey("a/b"), cache.DeletedFinalStateUnknown{Key: "a/b", Obj: pod}, 42, nil}
+	many := make([]any, 2*Block+1)
+	for i := range many {
+		many[i] = pod
+	}
+	unreadable := []any{struct{ metav1.Object }{}}
+	known, own := New(cache.MetaNamespaceKeyFunc), New(func(any) (string, error) { return "own", nil })
+	for _, objs := range [][]any{nil, odd, many} {
+		assert.NotPanics(t, func() { known.Warm(objs) })
+	}
+	assert.NotPanics(t, func() { own.Warm(unreadable) })
+	assert.Panics(t, func() { known.Warm(unreadable) }, "as the key function does")
+}
