@@ -10,11 +10,12 @@
 //  4. Shutdown drops what still waits and ends the loop before it returns.
 //
 // Which one? NewHeap4 unless you have a reason. Where a large part of it falls due
-// at once it sorts that part under its lock: tens of milliseconds for a million
-// items, and 24 bytes an item for as long. NewWheel where very many items wait and
-// a millisecond does not matter: its AddAfter costs the same for any number of
-// items, but when a list of far-off items comes nearer all of them are moved under
-// one lock. NewHeap is the plain reference that the others are checked against.
+// at once it sorts that part under its lock: 0.15 to 0.2 seconds for a million items
+// on the machine of the figures below, and about 24 bytes an item for as long.
+// NewWheel where very many items wait and a millisecond does not matter: its
+// AddAfter costs the same for any number of items, but when a list of far-off items
+// comes nearer all of them are moved under one lock. NewHeap is the plain reference
+// that the others are checked against.
 //
 // Process CPU time an item in nanoseconds, string keys, medians of three (a
 // million items) to seven interleaved runs on two cores that did much other work,
