@@ -123,7 +123,10 @@ func (s system) check(t *testing.T, seed uint64) {
 		}
 		z := f.current.Settings
 		z.Workers, z.QPS = y.workers, y.qps
-		truth := percentile(y.run(seed+100, max(*length, 4e5/s.rate)).wait, 0.99)
+		truth := 0.0 // one run scatters by a tenth and more where the tail is heavy or the limit near
+		for n := range uint64(3) {
+			truth += percentile(y.run(seed+100+1000*n, max(*length, 4e5/s.rate)).wait, 0.99) / 3
+		}
 		figures, err := f.predict(t.Context(), z, fine, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99.Mean
