@@ -14,29 +14,28 @@
 //
 // # Should I switch?
 //
-// All figures are ratios to client-go v0.37.2 in one run on two cores: medians of
-// five samples of the cases in package bench, in the shape of client-go's own
-// informer benchmark (pods of one namespace, ten events under way).
+// All figures are ratios to client-go v0.37.2 in one run on two busy cores, of the
+// cases in package bench, in the shape of client-go's own informer benchmark (pods
+// of one namespace, ten events under way): medians of three to five samples, the
+// worst in brackets.
 //
 // Who gains: programs whose goroutines list the cache while events come
 // (kubernetes/kubernetes#130767).
 //
-//	readers that list 40k pods every 10 ms    10: 30x events/s   40: 2,700x
-//	the same with 10k pods                    10: 2.8x           40: 63x
-//	readers that never pause, 40k pods        10: 79x            40: 38x
-//	readers that never pause, 10k pods        10: 18x            40: 15x
-//	lists a second beside them                1.0x to 3.3x
-//	handlers: 1, 10, 100                      2.0x, 4.4x, 17x less CPU an event
+//	readers that list 40k pods every 10 ms    40: 2,650x events/s (604x)
+//	readers that never pause, 40k pods        10: 841x (427x)   40: 2,254x (2,034x)
+//	readers that never pause, 10k pods        10: 276x (228x)   40: 886x (363x)
+//	lists a second beside them                2.7x to 5.9x (2.0x)
+//	handlers: 1, 10, 100                      2.0x (1.4x), 4.4x (3.9x), 22x (12x) less CPU an event
 //
-// Beside readers that never pause, what is left is the Go scheduler: a goroutine
-// that wakes may wait for every reader's slice of 10 ms, so single samples differ
-// by more than ten times. Fewer goroutines on the way and larger batches make it
-// wait less often, not shorter.
+// Beside readers that never pause, a goroutine that wakes would wait for a slice of
+// 10 ms of each of them. So who has listed gives way to goroutines of the informer
+// that were woken; the one that decodes the watch is not among them.
 //
 // Who gains little: programs that only get single objects or only handle events.
-// Without readers an event takes 1.9x less CPU and 5.6x fewer allocated bytes from
-// the watch channel to the handler; what a real server's client spends on decoding
-// comes on top and is the same.
+// Without readers an event takes 1.4x to 1.7x less CPU (single samples 0.5x to 3.0x)
+// and 5.7x fewer allocated bytes from the watch channel to the handler; what a real
+// server's client spends on decoding comes on top and is the same.
 //
 // How an event's cost grows with the objects held, in nanoseconds from the watch
 // channel to one handler: bursts of a thousand updates of metadata in random
@@ -51,6 +50,9 @@
 //
 //   - A list shares nothing with the writer: chunks that are written while a list
 //     copies them are held twice until it is done.
+//   - A list through GetIndexer or GetStore ends with a call of the scheduler while
+//     a goroutine of the informer waits for a processor. Events that come faster
+//     than the processors can handle them take time from lists.
 //   - A batch's objects, up to a thousand, stay alive until its slowest handler
 //     is through with all of them.
 //   - Of the metrics in the options' provider, latency and resource version are
