@@ -39,7 +39,7 @@
 //	Get of 1,000; 10,000; 100,000; 1,000,000, the same 64          ×0.74 to ×0.89; ×0.78 to ×1.0; ×0.91; ×0.99
 //	the same at random                                             ×0.77 to ×0.87; ×0.90 to ×0.97; ×0.63 to ×0.97; ×0.92
 //	the same of keys that are not there                            ×0.57; ×0.76 to ×0.83; ×0.50; ×0.52
-//	Get of 10,000 with keys of 61 bytes, hot and at random         ×1.1 to ×1.4; ×1.0 to ×1.1
+//	Get of 1,000; 10,000; 100,000 with keys of 40 to 90 bytes      ×0.62 to ×0.89; ×0.72 to ×1.1; ×0.85 to ×1.4
 //	Replace without indices of 10,000; 100,000                     ×0.67 to ×0.80; ×0.51 to ×0.73
 //	building without indices                                       ×0.52 to ×0.67
 //	Update of the same 64 objects with 4 indices                   ×0.54 to ×0.93
@@ -82,11 +82,12 @@
 //	Update   183 (275)   116 (215)   133 (324)   267 (403)   493 (916)
 //	bytes     71 (137)    64 (120)    60 (107)    66 (138)    63 (122)
 //
-// So it loses where long keys are read again and again. Keys that Replace stores share a string by sixteen, which stays until the last of
-// them goes: of a store that shrinks to a few objects it may hold sixteen times
-// their keys. A store of fewer than about 600 objects with
-// fewer than four indices takes more memory than client-go's: it begins with 4 KB
-// and 2 to 3 KB an index. A write beside readers allocates up to
-// 2.5 KB, which is garbage when the readers are done. An iteration that is never
-// ended (iter.Pull without stop) makes the writer copy for ever after.
+// So Get may lose where very many long keys are read at random. Keys that Replace
+// stores share a string by sixteen, which stays until the last of them goes: of a
+// store that shrinks to a few objects it may hold sixteen times their keys. A
+// store of fewer than about 600 objects with fewer than four indices takes more
+// memory than client-go's: it begins with 4 KB and 2 to 3 KB an index. A write
+// beside readers allocates up to 2.5 KB, which is garbage when the readers are
+// done. An iteration that is never ended (iter.Pull without stop) makes the writer
+// copy for ever after.
 package indexer
