@@ -95,7 +95,7 @@ func (m *Model) scale(rate, service float64) {
 // simulateAll divides the effort among the candidates.
 func (m *Model) simulateAll(ctx context.Context, s Settings, e effort, seed uint64) ([]sim.Result, error) {
 	results, errs := make([][]sim.Result, len(m.samples)), make([]error, len(m.samples))
-	each := effort{max(1, e.replicas/len(m.samples)), e.events}
+	each := effort{replicas: max(1, e.replicas/len(m.samples)), events: e.events}
 	each.events = e.replicas * e.events / len(m.samples) / each.replicas
 	var wg sync.WaitGroup
 	for i := range m.samples {

@@ -22,7 +22,7 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		p := m.alone(i)
 		root := math.Sqrt(m.Observations)
 		p.scale(max(0.5, 1+randvar.Normal(r)*math.Sqrt(max(0.05, m.Dispersion))/root), max(0.5, 1+randvar.Normal(r)*m.ServiceCV/root))
-		g, err := p.predict(ctx, f.Settings, effort{1, 2 * rough.events}, seed)
+		g, err := p.predict(ctx, f.Settings, effort{replicas: 1, events: 2 * rough.events, patience: 1}, seed)
 		if err != nil {
 			return f, err
 		}

@@ -62,13 +62,22 @@ func Cost(s Settings) float64 { return float64(s.Workers) + s.QPS/10 }
 // effort is how much is simulated for one prediction.
 type effort struct {
 	replicas int
-	events   int // arrivals in each
+	events   int     // arrivals in each ...
+	patience float64 // ... and up to so many times as many, the nearer the load is to what there is
 }
 
 var (
-	rough = effort{4, 12_000}
-	fine  = effort{8, 40_000}
+	rough = effort{4, 12_000, 1}
+	fine  = effort{8, 40_000, 5}
 )
+
+// near is the effort for a load, as a share of what there is. Waits at one time
+// resemble those before for the longer the less room there is, so that the same
+// number of arrivals tells less.
+func (e effort) near(load float64) effort {
+	e.events = int(float64(e.events) * min(e.patience, max(1, 0.4/(1-load))))
+	return e
+}
 
 // simulate runs the model with other settings. Replicas with the same seed see
 // the same arrivals and service times whatever the settings are.
@@ -173,7 +182,7 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 	if f.Load >= 1 {
 		return f.unbounded(), nil
 	}
-	results, err := m.simulate(ctx, s, e, seed)
+	results, err := m.simulate(ctx, s, e.near(f.Load), seed)
 	if err != nil {
 		return f, err
 	}
