@@ -36,5 +36,5 @@ func TestUpstreamPriorityQueue(t *testing.T) {
 	TestPriorityQueue(t, priorityqueue.New[string],
 		"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-waits-processing",
 		"drain-includes-requeued", "shutdown-ends-drain", "panic-unlocks",
-		"fault:shutdown-twice", "fault:concurrent-drains")
+		"fault:shutdown-twice", "fault:concurrent-drains", "priority-linearizable")
 }
