@@ -86,10 +86,9 @@ func TestKnownSystems(t *testing.T) {
 
 // check measures a system, fits it, and compares the fit with the truth: rate,
 // service time and utilisation within 10 %, and the 99th percentile of the wait
-// after a change within 25 % of what the system then does, or within the interval
-// that the report gives where the data leave more open: near a limit, another
-// measurement as long would make a greater difference. Of waits that nearly vanish
-// a quarter means nothing: 5 ms and none are the same to work of 50 ms.
+// after a change within 25 % of what the system then does. Of waits that nearly
+// vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms. The
+// interval that the report gives is logged and excuses nothing.
 func (s system) check(t *testing.T, seed uint64) {
 	x := s.run(seed, *length)
 	d := x.delta(t)
@@ -135,9 +134,6 @@ func (s system) check(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f %%)", brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
-		if p99.High-p99.Low > 0.5*p99.Mean && p99.Low <= truth && truth <= p99.High {
-			continue // the data leave more open than a quarter, which the report says
-		}
 		// What is a tenth of the work can't be felt beside it.
 		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
 	}
