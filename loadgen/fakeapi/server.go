@@ -5,7 +5,8 @@
 //  1. [New] takes the initial population, the stream of events and the faults.
 //  2. [Server.ListerWatcher] is what an informer lists and watches: pages,
 //     bookmarks, streamed lists (WatchList), resource versions, 410 Gone.
-//  3. [Server.Run] makes each event happen at the moment it is due.
+//  3. [Server.Run] reads the stream some events ahead and makes each happen at
+//     the moment it is due.
 //  4. [Server.Stats] counts what was served and what went wrong on purpose.
 //
 // Objects are handed out as they are: they are not encoded, sent and decoded
@@ -123,9 +124,11 @@ func (s *Server) Stats() Stats {
 // Run waits for it: no event is lost, and its lateness shows.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.config.Pacer.Close()
+	stream := newAhead(s.config.Stream)
+	defer stream.stop()
 	begin := time.Now()
 	for {
-		event, err := s.config.Stream.Next()
+		event, err := stream.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

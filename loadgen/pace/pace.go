@@ -2,7 +2,8 @@
 // steps, in order:
 //
 //  1. A [Pacer] is bound to a thread of its own, where the operating system
-//     allows precise sleeps.
+//     allows precise sleeps, and before all others in its turn, where that is
+//     permitted: what is measured must not hold up the load.
 //  2. [Pacer.Wait] sleeps until an event is due, in the open loop: a late event
 //     does not wait, and does not move the next.
 //  3. [Pacer.Lateness] holds by how much each event was late, so that a run can
