@@ -2,23 +2,19 @@ package workers
 
 import "sync"
 
-// How long a goroutine that finds a Mutex locked waits before it looks again, in
-// turns of an empty loop of about a cycle each: the first time, and the last
-// time before it parks. All together they take as long as parking and being
-// woken does.
-const (
-	shortest = 64
-	longest  = 16384
-)
-
 // A Mutex is a sync.Mutex for sections of some tens of nanoseconds. Where one
-// processor takes it again and again and another wants it too, a sync.Mutex looks
-// four times at moments when it is locked, parks, and then each Unlock wakes
-// somebody who comes too late. Here the waits grow: meanwhile the other one works
-// undisturbed, with all the lines that the lock guards in its own cache, and the
-// lock changes hands for many operations at a time. A goroutine that waited for a
-// millisecond gets its turn as with a sync.Mutex.
-type Mutex struct{ sync.Mutex }
+// processor takes it again and again and another wants it too, it is best that
+// the other does nothing: the lines that the lock guards stay in one cache, and
+// the lock changes hands for thousands of operations at a time. A goroutine that
+// finds a sync.Mutex locked does park soon, but each Unlock then wakes one of
+// those who wait, and with many there is always one that runs, comes too late and
+// parks again. Here only one of them at a time tries; the others wait for their
+// turn to try, and nobody wakes them before that one has got the lock. It gets it
+// within about a millisecond, as with a sync.Mutex.
+type Mutex struct {
+	sync.Mutex
+	turn sync.Mutex // of those who found the Mutex locked
+}
 
 // Lock locks m. It is a call even if m is free: TryLock, and Wait if that fails,
 // are none.
@@ -30,12 +26,7 @@ func (m *Mutex) Lock() {
 
 // Wait locks an m that was found locked.
 func (m *Mutex) Wait() {
-	for pause := shortest; pause <= longest; pause *= 2 {
-		for range pause {
-		}
-		if m.TryLock() {
-			return
-		}
-	}
+	m.turn.Lock()
 	m.Mutex.Lock()
+	m.turn.Unlock()
 }

@@ -30,27 +30,30 @@ func TestMutexExcludes(t *testing.T) {
 	require.Equal(t, goroutines*times, count)
 }
 
-// Who waits for longer than it looks parks, and is woken.
+// Of those who find it locked one tries and the others wait for their turn: all
+// get the lock in the end, nobody while another has it.
 func TestMutexWakesWhoParked(t *testing.T) {
 	var m Mutex
 	m.Lock()
-	parked, got := make(chan struct{}), make(chan struct{})
-	go func() {
-		close(parked)
-		m.Lock()
-		defer m.Unlock()
-		close(got)
-	}()
-	<-parked
+	const goroutines = 3
+	var parked, done sync.WaitGroup
+	got := 0
+	parked.Add(goroutines)
+	for range goroutines {
+		done.Go(func() {
+			parked.Done()
+			m.Lock()
+			defer m.Unlock()
+			got++
+		})
+	}
+	parked.Wait()
 	for range 1000 {
 		runtime.Gosched()
 	}
 	require.False(t, m.TryLock())
-	select {
-	case <-got:
-		require.Fail(t, "two have the lock")
-	default:
-	}
+	require.Zero(t, got, "while another has the lock")
 	m.Unlock()
-	<-got
+	done.Wait()
+	require.Equal(t, goroutines, got)
 }
