@@ -15,7 +15,7 @@ import (
 // list. A few come back to an earlier turn: these go into a heap beside it.
 //
 // Invariant: a ready entry is in the list of its level, in early, or parked, as
-// its place says. Turns rise along a list, and each entry but the first knows
+// its state says. Turns rise along a list, and each entry but the first knows
 // the one before it. A level whose list or early is not empty is active; a level
 // that counts entries is not re-used.
 type levels[T comparable] struct {
@@ -44,15 +44,6 @@ type level struct {
 	inHeap     bool
 }
 
-// place is where a ready entry is.
-type place uint8
-
-const (
-	listed place = iota
-	early
-	parked // it came first, but was still in processing
-)
-
 // of returns the level of a priority.
 func (l *levels[T]) of(priority int) uint32 {
 	if l.find == nil {
@@ -78,6 +69,9 @@ func (l *levels[T]) add(priority int) uint32 {
 		l.unused = l.unused[:n-1]
 		l.all[i] = level{priority: priority, head: end, early: l.all[i].early}
 	} else {
+		if i == maxLevels {
+			panic("priority: a queue holds items of at most 268,435,456 priorities at a time")
+		}
 		l.all = append(l.all, level{priority: priority, head: end})
 	}
 	switch {
@@ -118,28 +112,31 @@ func (l *levels[T]) change() {
 
 // join gives an entry that is about to be ready or waiting its level.
 func (l *levels[T]) join(e *priorityEntry, priority int) {
-	e.level = l.of(priority)
-	l.all[e.level].count++
+	i := l.of(priority)
+	e.setLevel(i)
+	l.all[i].count++
 }
 
 // leave takes back the level of an entry.
 func (l *levels[T]) leave(e *priorityEntry) {
-	l.all[e.level].count--
+	i := e.level()
+	l.all[i].count--
 	if l.find != nil {
-		l.recycle(e.level)
+		l.recycle(i)
 	}
 }
 
 // priority is the priority of an entry that has a level.
-func (l *levels[T]) priority(e *priorityEntry) int { return l.all[e.level].priority }
+func (l *levels[T]) priority(e *priorityEntry) int { return l.all[e.level()].priority }
 
 // insert adds an entry whose turn is the last one so far.
 func (l *levels[T]) insert(e *priorityEntry, slot uint32) {
-	v := &l.all[e.level]
-	e.place, e.next = listed, end
+	v := &l.all[e.level()]
+	e.setState(listed)
+	e.next = end
 	if v.head == end {
 		v.head = slot
-		l.activate(e.level)
+		l.activate(e.level())
 	} else {
 		e.prev = v.tail
 		l.keys.At(v.tail).next = slot
@@ -149,13 +146,13 @@ func (l *levels[T]) insert(e *priorityEntry, slot uint32) {
 
 // insertEarly adds an entry that has an earlier turn, in O(log n).
 func (l *levels[T]) insertEarly(e *priorityEntry, slot uint32) {
-	v := &l.all[e.level]
-	e.place = early
+	v := &l.all[e.level()]
+	e.setState(early)
 	v.early.Push(int64(e.turn), slot)
 	if v.early.Len() > 2*v.count+slack {
 		v.early.Filter(l.current)
 	}
-	l.activate(e.level)
+	l.activate(e.level())
 }
 
 // activate notes that a level has ready entries.
@@ -172,18 +169,18 @@ func (l *levels[T]) activate(i uint32) {
 
 // remove takes an entry out. A node in early becomes outdated.
 func (l *levels[T]) remove(e *priorityEntry, slot uint32) {
-	if e.place == listed {
-		l.unlink(e, slot)
+	if e.state() == listed {
+		if v := &l.all[e.level()]; v.head == slot {
+			v.head = e.next
+		} else {
+			l.unlink(v, e, slot)
+		}
 	}
-	e.place = parked // current refuses it
+	e.setState(parked) // current refuses it
 }
 
-func (l *levels[T]) unlink(e *priorityEntry, slot uint32) {
-	v := &l.all[e.level]
-	if v.head == slot {
-		v.head = e.next
-		return
-	}
+// unlink takes an entry that is not the head out of a list.
+func (l *levels[T]) unlink(v *level, e *priorityEntry, slot uint32) {
 	l.keys.At(e.prev).next = e.next
 	if v.tail == slot {
 		v.tail = e.prev
@@ -198,7 +195,7 @@ func (l *levels[T]) current(n dueheap.Node) bool {
 		return false
 	}
 	e := l.keys.At(n.Slot)
-	return e.place == early && int64(e.turn) == n.At
+	return e.state() == early && int64(e.turn) == n.At
 }
 
 // first returns the entry to hand out: the first one not in processing of the
@@ -246,7 +243,7 @@ func (l *levels[T]) oldest() uint32 {
 // front returns the first entry of a level that is not in processing, or end.
 func (l *levels[T]) front(i uint32) uint32 {
 	v := &l.all[i]
-	if v.head != end && v.early.Len() == 0 && !l.keys.At(v.head).processing {
+	if v.head != end && v.early.Len() == 0 && !l.keys.At(v.head).processing() {
 		return v.head
 	}
 	return l.settle(v)
@@ -266,7 +263,7 @@ func (l *levels[T]) settle(v *level) uint32 {
 			return end
 		}
 		e := l.keys.At(slot)
-		if !e.processing {
+		if !e.processing() {
 			return slot
 		}
 		l.remove(e, slot)

@@ -88,7 +88,7 @@ func (q *priorityQueue[T]) tally() {
 	}
 	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
 		for slot, e := range q.keys.All() {
-			if e.processing && !yield(q.momentsOf(slot).started) {
+			if e.processing() && !yield(q.momentsOf(slot).started) {
 				return
 			}
 		}

@@ -59,39 +59,12 @@ type priorityQueue[T comparable] struct {
 	// prompt tells that the last item was done before another was handed out.
 	// While that is so, and Lazy tells that hashing can't panic, Done does not hash.
 	prompt  atomic.Bool
-	turns   uint64
+	turns   uint32
 	every   int
 	gets    int
 	due     []uint32  // scratch of promote
 	moments []moments // by slot, with metrics
 }
-
-// end is the link of the last entry; slots are smaller.
-const end = keytable.MaxSlot + 1
-
-type priorityTable[T comparable] = keytable.Table[T, priorityEntry]
-
-type priorityEntry struct {
-	turn       uint64 // place among the items of one priority
-	prev, next uint32 // links while listed; while waiting, the ready time
-	level      uint32 // valid while ready or waiting
-	state      readiness
-	place      place // valid while ready
-	processing bool
-}
-
-// readyAt is when a waiting entry becomes ready.
-func (e *priorityEntry) readyAt() int64 { return int64(e.prev)<<32 | int64(e.next) }
-
-func (e *priorityEntry) setReadyAt(at int64) { e.prev, e.next = uint32(at>>32), uint32(at) }
-
-type readiness uint8
-
-const (
-	idle readiness = iota // only in processing
-	waiting
-	ready
-)
 
 // New makes a priority queue with controller-runtime's options. It can
 // be controller.Options.NewQueue. As controller-runtime's it drops what is queued
@@ -126,7 +99,7 @@ func newPriorityQueue[T comparable](config Config[T]) *priorityQueue[T] {
 	q := &priorityQueue[T]{
 		limiter: config.RateLimiter,
 		alarm:   alarm.New(config.Clock),
-		keys:    keytable.New[T, priorityEntry](),
+		keys:    keytable.NewWide[T, priorityEntry](),
 		armed:   alarm.Never,
 		every:   config.OldestEvery,
 		last:    end,
@@ -175,7 +148,10 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	if after > 0 {
 		readyAt = alarm.In(q.alarm.Now(), after)
 	}
-	q.Lock()
+	// TryLock and Wait are Lock, but no call.
+	if !q.TryLock() {
+		q.Wait()
+	}
 	if q.Closed {
 		q.Unlock()
 		return
@@ -184,7 +160,7 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		q.guarded(func() time.Duration { q.retries.Inc(); return 0 })
 	}
 	slot, found := q.keys.Find(hash, item)
-	if found && q.keys.At(slot).state != idle {
+	if found && q.keys.At(slot).state() != idle {
 		q.update(slot, priority, readyAt)
 		q.leave()
 		return
@@ -216,14 +192,14 @@ func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 	old := q.levels.priority(e)
 	raised := priority > old
 	switch {
-	case e.state == ready && raised:
+	case e.ready() && raised:
 		if q.Meter != nil {
 			q.guarded(func() time.Duration { q.depth.move(old, priority); return 0 })
 		}
 		q.unqueue(e, slot)
 		q.raise(e, priority)
 		q.queue(e, slot)
-	case e.state == waiting && readyAt == 0:
+	case e.state() == waiting && readyAt == 0:
 		if q.Meter != nil {
 			q.momentsOf(slot).added = q.countAdd(max(priority, old))
 		}
@@ -235,7 +211,7 @@ func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
 			q.count(e)
 			q.levels.insertEarly(e, slot)
 		}
-	case e.state == waiting:
+	case e.state() == waiting:
 		if raised {
 			q.raise(e, priority)
 		}
@@ -253,11 +229,6 @@ func (q *priorityQueue[T]) raise(e *priorityEntry, priority int) {
 	e.turn = q.turn()
 }
 
-func (q *priorityQueue[T]) turn() uint64 {
-	q.turns++
-	return q.turns
-}
-
 // queue makes ready an entry that just took its turn.
 func (q *priorityQueue[T]) queue(e *priorityEntry, slot uint32) {
 	q.count(e)
@@ -266,19 +237,18 @@ func (q *priorityQueue[T]) queue(e *priorityEntry, slot uint32) {
 
 // count counts an entry into the ready ones.
 func (q *priorityQueue[T]) count(e *priorityEntry) {
-	e.state = ready
 	q.ready++
-	if !e.processing {
+	if !e.processing() {
 		q.eligible++
 	}
 }
 
 // unqueue takes a ready entry out of the ready ones.
 func (q *priorityQueue[T]) unqueue(e *priorityEntry, slot uint32) {
-	e.state = idle
 	q.levels.remove(e, slot)
+	e.setState(idle)
 	q.ready--
-	if !e.processing {
+	if !e.processing() {
 		q.eligible--
 	}
 }
@@ -293,7 +263,9 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 // the first. As upstream's, it reports a shutdown at once and leaves what is
 // queued.
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
-	q.Lock()
+	if !q.TryLock() {
+		q.Wait()
+	}
 	for q.eligible == 0 || q.Closed {
 		if q.Closed {
 			q.leave()
@@ -309,7 +281,7 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	}
 	q.unqueue(e, slot)
 	q.levels.leave(e)
-	e.processing = true
+	e.word |= processing
 	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
 		q.prompt.Store(prompt)
 	}
@@ -336,7 +308,9 @@ func (q *priorityQueue[T]) Done(item T) {
 	if !q.prompt.Load() {
 		hash = q.keys.Hash(item)
 	}
-	q.Lock()
+	if !q.TryLock() {
+		q.Wait()
+	}
 	slot, found := q.held(hash, item)
 	if !found {
 		q.Unlock()
@@ -350,15 +324,17 @@ func (q *priorityQueue[T]) Done(item T) {
 		q.last = end
 	}
 	e := q.keys.At(slot)
-	e.processing = false
-	switch e.state {
+	e.word &^= processing
+	switch e.state() {
 	case idle:
 		q.keys.Remove(slot)
-	case ready:
+		q.Unlock() // nobody has to come for that
+		return
+	case listed, early:
 		q.eligible++
-		if e.place == parked {
-			q.levels.insertEarly(e, slot)
-		}
+	case parked:
+		q.eligible++
+		q.levels.insertEarly(e, slot)
 	}
 	q.leave()
 }
@@ -369,7 +345,7 @@ func (q *priorityQueue[T]) held(hash uint32, item T) (slot uint32, found bool) {
 		return q.last, true
 	}
 	slot, found = q.keys.Find(hash, item)
-	return slot, found && q.keys.At(slot).processing
+	return slot, found && q.keys.At(slot).processing()
 }
 
 // Forget tells the rate limiter that item succeeded.
@@ -402,4 +378,10 @@ func (q *priorityQueue[T]) ShutDownWithDrain() {
 }
 
 // leave ends an operation.
-func (q *priorityQueue[T]) leave() { q.Gate.Leave(q.eligible) }
+func (q *priorityQueue[T]) leave() {
+	wake := q.eligible > 0 && q.Wake()
+	q.Unlock()
+	if wake {
+		q.Signal()
+	}
+}

@@ -3,6 +3,7 @@ package priority
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -67,6 +68,7 @@ func TestPriorityMatchesModel(t *testing.T) {
 func compareWithModel(t *rapid.T, priorities, every int) {
 	q := NewWithConfig(Config[int]{OldestEvery: every})
 	defer q.ShutDown()
+	startTurns(q, rapid.SampledFrom([]uint32{0, math.MaxUint32 - 100}).Draw(t, "turns"))
 	var model sorted
 	var held []int
 	gets := 0
@@ -99,12 +101,24 @@ func compareWithModel(t *rapid.T, priorities, every int) {
 	}
 }
 
+// startTurns makes a new queue one that has given out many turns already.
+func startTurns(q priorityqueue.PriorityQueue[int], turns uint32) {
+	q.(*priorityQueue[int]).turns = turns
+}
+
 // Items whose delay is cut short keep the turn of the delayed Add, and many of
 // them cost O(log n) each.
 func TestPriorityEarlyTurns(t *testing.T) {
 	const n = 20_000
+	for _, turns := range []uint32{0, math.MaxUint32 - n/2, math.MaxUint32 - n - 1} {
+		testEarlyTurns(t, n, turns)
+	}
+}
+
+func testEarlyTurns(t *testing.T, n int, turns uint32) {
 	q := NewWithConfig(Config[int]{})
 	defer q.ShutDown()
+	startTurns(q, turns)
 	for i := range n {
 		q.AddAfter(i*7919%n, time.Hour)
 	}
@@ -112,13 +126,17 @@ func TestPriorityEarlyTurns(t *testing.T) {
 	for i := range n {
 		q.Add(i)
 	}
+	q.Add(n + 1)
 	for i := range n {
 		item, _ := q.Get()
 		require.Equal(t, i*7919%n, item)
 		q.Done(item)
 	}
-	item, _ := q.Get()
-	require.Equal(t, n, item)
+	for _, want := range []int{n, n + 1} {
+		item, _ := q.Get()
+		require.Equal(t, want, item)
+		q.Done(item)
+	}
 }
 
 // Delays and metrics come from the injected clock.

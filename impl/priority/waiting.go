@@ -14,7 +14,7 @@ const slack = 64
 // wait makes an entry ready at a later time. A node that the heap holds for it
 // already becomes outdated.
 func (q *priorityQueue[T]) wait(e *priorityEntry, slot uint32, at int64) {
-	e.state = waiting
+	e.setState(waiting)
 	e.setReadyAt(at)
 	q.waiting++
 	q.times.Push(at, slot)
@@ -33,7 +33,7 @@ func (q *priorityQueue[T]) current(n dueheap.Node) bool {
 		return false
 	}
 	e := q.keys.At(n.Slot)
-	return e.state == waiting && e.readyAt() == n.At
+	return e.state() == waiting && e.readyAt() == n.At
 }
 
 // fire makes ready what is due and returns when to look again.

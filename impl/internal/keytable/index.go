@@ -20,6 +20,8 @@ const (
 	// minGroups is the least number of groups that is worth shrinking to: 32 KB,
 	// room for 5,120 keys.
 	minGroups = 512
+	// wideGroups is where a wide index stops to grow fourfold: 4 MB.
+	wideGroups = 65536
 )
 
 // A group holds references packed to its front, then zeros. A reference is a
@@ -62,8 +64,9 @@ func at(m uint64) int {
 type index struct {
 	groups   []group
 	slotMask uint32
-	used     int // references
-	limit    int // references at which it must grow
+	used     int  // references
+	limit    int  // references at which it must grow
+	wide     bool // it grows fourfold up to wideGroups, then twofold
 }
 
 // home is the first group to probe: the hash scaled to the number of groups,
@@ -140,15 +143,17 @@ func limit(n int) int {
 // grow is the next size for an index of n groups that holds used references.
 // Steps of alternately 4/3 and 3/2 keep a large index at least two thirds as
 // full as it may be; a small one grows fast, for building it again is a good part
-// of filling it.
-func grow(n, used int) int {
+// of filling it, and so does a wide one.
+func grow(n, used int, wide bool) int {
 	switch {
 	case used < limit(n): // built again for wider slot numbers only
 		return n
 	case n == 0:
 		return 1
-	case n < 1024:
+	case n < 1024, wide && n < wideGroups:
 		return 4 * n
+	case wide:
+		return 2 * n
 	case n&(n-1) == 0:
 		return n + n/2
 	default:

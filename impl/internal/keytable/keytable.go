@@ -60,6 +60,14 @@ func New[K comparable, V any]() *Table[K, V] {
 	return t
 }
 
+// NewWide makes an empty table that trades memory for speed while it fills: its
+// index grows in large steps, up to 26 bytes a key in place of 10.
+func NewWide[K comparable, V any]() *Table[K, V] {
+	t := New[K, V]()
+	t.wide = true
+	return t
+}
+
 // Hash is the hash of key, as Find and Insert take it. It is safe for
 // concurrent use, and zero if the table is so small that no hash is needed;
 // should one be needed then all the same, the methods compute it. It panics
@@ -152,7 +160,7 @@ func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 		return slot
 	}
 	if t.used >= t.limit || slot >= t.slotMask {
-		t.rebuild(grow(len(t.groups), t.used))
+		t.rebuild(grow(len(t.groups), t.used, t.wide))
 		return slot // rebuild indexed the new slot too
 	}
 	t.refer(hash, slot)
@@ -216,7 +224,11 @@ func (t *Table[K, V]) All() iter.Seq2[uint32, *V] {
 // rebuild indexes every key again in an index of n groups. It walks the slab in
 // order, so the hashes are read sequentially.
 func (t *Table[K, V]) rebuild(n int) {
-	t.index.reset(n, len(t.blocks)*blockLen)
+	slots := len(t.blocks) * blockLen
+	if t.wide {
+		slots = max(slots, limit(n))
+	}
+	t.index.reset(n, slots)
 	for b := range t.blocks {
 		block := &t.blocks[b]
 		for taken := t.taken(b); taken != 0; taken &= taken - 1 {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,7 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 	})
 	for round := range 60 {
 		m := model{New[int, int](), map[int]uint32{}}
+		m.table.wide = round%4 > 1
 		keys := []int{6, 13, 26, 30, 120, 1000}[round%6]
 		if round%2 == 1 { // crowd the ends of the hash space
 			m.table.hash = func(k int) uint32 { return uint32(k%3) << 30 }
@@ -175,6 +177,22 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 			m.check(t)
 		}
 	}
+}
+
+// A wide table has room in its references for the slots that its larger index
+// has room for.
+func TestWideIndexGrowsInLargeSteps(t *testing.T) {
+	table := NewWide[int, int]()
+	var sizes []int
+	for k := range 200_000 {
+		table.Insert(table.Hash(k), k)
+		if n := len(table.groups); n > 0 && !slices.Contains(sizes, n) {
+			sizes = append(sizes, n)
+			require.GreaterOrEqual(t, int(table.slotMask), table.limit)
+		}
+	}
+	require.Equal(t, []int{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536}, sizes)
+	check(t, table)
 }
 
 // In an index of few groups references may have passed over every group; the
