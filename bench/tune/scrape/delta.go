@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 )
 
 // Between is what was counted from begin to end. The interval may be 0 if both
 // scrapes carry timestamps. Queues whose counters fell are marked; that all of
-// them fell, or that the process restarted, is an error.
+// them fell is an error. Of a process that restarted in between, it is what was
+// counted since, if the scrapes tell how long that is, with a doubt in each queue.
 func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 	if !begin.Started.IsZero() && !end.Started.IsZero() {
 		switch moved := end.Started.Sub(begin.Started); {
 		case moved > time.Second:
-			return nil, fmt.Errorf("%s: the process started %v after that of %s, so its counters began again: take two scrapes of one process, or the second alone with --duration",
-				end.Source, moved.Round(time.Second), begin.Source)
+			return restarted(begin, end, interval)
 		case moved < -time.Second:
 			return nil, fmt.Errorf("%s and %s: the first is of a process that started later: they are swapped, or of two processes", begin.Source, end.Source)
 		}
@@ -43,6 +44,33 @@ func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 		return nil, fmt.Errorf("%s: every counter fell since %s, so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source)
 	}
 	d.Counts = counts.finest()
+	return d, nil
+}
+
+// restarted is what a process counted since it started between two scrapes.
+func restarted(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
+	first, last := begin.Taken, end.Taken
+	switch {
+	case first.IsZero() && !last.IsZero() && interval > 0:
+		first = last.Add(-interval)
+	case last.IsZero() && !first.IsZero() && interval > 0:
+		last = first.Add(interval)
+	}
+	lived := last.Sub(end.Started)
+	if first.IsZero() || last.IsZero() || end.Started.Before(first) || lived <= 0 {
+		// Another process that ran all the time, or none of these times is known.
+		return nil, fmt.Errorf("%s: the process started %v after that of %s, so its counters began again: take two scrapes of one process, or the second alone with --duration",
+			end.Source, end.Started.Sub(begin.Started).Round(time.Second), begin.Source)
+	}
+	d, err := Since(end, lived)
+	if err != nil {
+		return nil, err
+	}
+	d.Told = "process_start_time_seconds, since the restart"
+	for name, q := range d.Queues {
+		q.Doubts = append(slices.Clone(q.Doubts), fmt.Sprintf("the process restarted: only the %v since then count, in which it lists all objects first; two scrapes without a restart between them say more", lived.Round(time.Second)))
+		d.Queues[name] = q
+	}
 	return d, nil
 }
 

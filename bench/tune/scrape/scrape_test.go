@@ -189,6 +189,7 @@ func TestBetweenFaults(t *testing.T) {
 		"swapped":            {end, begin, time.Minute, "begin and end are swapped"},
 		"swapped, with time": {at(begin, now), at(end, now.Add(-time.Minute)), 0, "begin and end are swapped"},
 		"restarted":          {begin, shifted(end, time.Minute), time.Minute, "started 1m0s after"},
+		"another replica":    {at(begin, begin.Started.Add(time.Hour)), at(shifted(end, time.Minute), begin.Started.Add(2*time.Hour)), 0, "started 1m0s after"},
 		"other process":      {begin, shifted(end, -time.Minute), time.Minute, "started later"},
 		"no interval":        {begin, end, 0, "expected --interval"},
 		"other interval":     {at(begin, now), at(end, now.Add(time.Hour)), time.Minute, "taken 1h0m0s apart"},
@@ -201,6 +202,23 @@ func TestBetweenFaults(t *testing.T) {
 	d, err := Between(at(begin, now), at(end, now.Add(150*time.Second)), 0)
 	require.NoError(t, err)
 	assert.Equal(t, 150*time.Second, d.Interval)
+
+	// A restart in between leaves what was counted since.
+	at1, at2 := begin.Started.Add(time.Hour), begin.Started.Add(3*time.Hour)
+	for _, c := range []struct {
+		begin, end *Snapshot
+		interval   time.Duration
+	}{{at(begin, at1), at(end, at2), 0}, {at(begin, at1), end, 2 * time.Hour}, {begin, at(end, at2), 2 * time.Hour}} {
+		d, err := Between(c.begin, shifted(c.end, 2*time.Hour), c.interval)
+		require.NoError(t, err)
+		assert.Equal(t, time.Hour, d.Interval)
+		for name, q := range d.Queues {
+			assert.Equal(t, end.Queues[name].Adds, q.Adds)
+			assert.False(t, q.Reset)
+			assert.Contains(t, strings.Join(q.Doubts, " "), "the process restarted: only the 1h0m0s since then count")
+			assert.NotContains(t, strings.Join(end.Queues[name].Doubts, " "), "restarted", "of a copy")
+		}
+	}
 
 	samples := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, "")
 	one := parse(t, samples+strings.ReplaceAll(samples, `"a"`, `"b"`))
