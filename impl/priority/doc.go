@@ -29,7 +29,7 @@
 //
 // In a profile of a backlog of 10,000 on one processor, a third of what is left is
 // the three pairs of Lock and Unlock that the interface asks for, a third the
-// table of keys, hashing included, and an eighth the garbage collector. On two
+// table of keys, hashing included, and a tenth the garbage collector. On two
 // processors the lines that the lock guards travel between them, some 100 ns each,
 // and a goroutine that waits for the lock spins for a while before it parks.
 //
