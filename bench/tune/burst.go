@@ -30,11 +30,19 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err != nil || best.score <= fits {
 		return best, err
 	}
+	// Little room makes short simulations differ by much: what they rule out gets
+	// another chance in longer ones.
+	progress("arrivals at random, for longer")
+	long := t
+	long.longest *= 5
+	if x, err := long.run(ctx); err != nil || x.score <= fits {
+		return x, err
+	}
 	if !f.throttled {
 		// The waits may be those of a service time with two humps.
 		was, samples := f.shape, f.samples
-		two, err := f.chooseShape(ctx, t, humps(f.work, f.Busy), progress)
-		if err != nil || two.score <= fits {
+		two, err := f.chooseShape(ctx, t, some(humps(f.work, f.Busy)), progress)
+		if err != nil || two.score <= min(fits, best.score/2) {
 			return two, err
 		}
 		f.samples = samples
@@ -135,13 +143,18 @@ func (f *fit) shapes() []likely {
 	if high > 1.2*low+0.05 {
 		f.unknown("the spread of the service time from its buckets alone: coefficients of variation from %.2g to %.2g fit them; the waits decide", low, high)
 	}
+	return some(shapes)
+}
+
+// some are as many shapes as can be tried, evenly by their spread.
+func some(shapes []likely) []likely {
 	const most = 10
 	slices.SortFunc(shapes, func(a, b likely) int { return cmp.Compare(a.cv, b.cv) })
-	var some []likely
+	var list []likely
 	for i := range min(most, len(shapes)) {
-		some = append(some, shapes[i*(len(shapes)-1)/max(1, min(most, len(shapes))-1)])
+		list = append(list, shapes[i*(len(shapes)-1)/max(1, min(most, len(shapes))-1)])
 	}
-	return some
+	return list
 }
 
 // chooseShape weighs shapes by the work durations and by the waits.

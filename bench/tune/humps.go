@@ -8,23 +8,33 @@ import (
 
 // humps are distributions that repeat a histogram of work, calls included: for
 // what has two humps, as when most reconciles find nothing to do. How wide the
-// humps are within their buckets is left open: the waits may tell.
+// humps are within their buckets, and whether the longer work is as far up in its
+// buckets as the shorter in its own, is left open: the waits may tell.
 func humps(h scrape.Histogram, mean float64) []likely {
 	var list []likely
-	for _, width := range []float64{0.02, 0.25, 0.5, 1} {
-		if s, ok := pieces(h, mean, width); ok {
-			list = append(list, likely{shape: s})
+	for _, width := range []float64{0.02, 0.5, 1} {
+		for _, tilt := range []float64{-0.6, -0.3, 0, 0.3, 0.6} {
+			if s, ok := pieces(h, mean, width, tilt); ok {
+				list = append(list, likely{shape: s})
+			}
 		}
 	}
 	return list
 }
 
 // pieces is the histogram itself as a distribution. Within each bucket the
-// logarithm is spread evenly over that share of it, at the place, the same in
-// all buckets, at which the mean comes out right.
-func pieces(h scrape.Histogram, mean, width float64) (shape, bool) {
+// logarithm is spread evenly over that share of it, at the place at which the
+// mean comes out right: the same in all buckets but for the tilt, by which the
+// last bucket's is further up than the first's.
+func pieces(h scrape.Histogram, mean, width, tilt float64) (shape, bool) {
 	const parts = 4 // straight lines for each bucket
-	curve := func(place float64) (at, points []float64) {
+	first, last := len(h.Counts), 0
+	for i, n := range h.Counts {
+		if n > 0 {
+			first, last = min(first, i), i
+		}
+	}
+	curve := func(middle float64) (at, points []float64) {
 		below := 0.0
 		for i, n := range h.Counts {
 			if n == 0 {
@@ -38,8 +48,8 @@ func pieces(h scrape.Histogram, mean, width float64) (shape, bool) {
 				high = h.Bounds[i]
 			}
 			low = max(low, high/10)
-			from, to := max(0, place-width/2), min(1, max(place+width/2, 0.01))
-			from = min(from, 0.99)
+			place := middle + tilt*(float64(i-first)/float64(max(1, last-first))-0.5)
+			from, to := min(max(0, place-width/2), 0.99), min(1, max(place+width/2, 0.01))
 			for k := range parts + 1 {
 				u := float64(k) / parts
 				x := low * math.Pow(high/low, from+(to-from)*u)
@@ -63,7 +73,7 @@ func pieces(h scrape.Histogram, mean, width float64) (shape, bool) {
 		}
 		return sum
 	}
-	low, high := -width/2, 1+width/2
+	low, high := -(width+math.Abs(tilt))/2, 1+(width+math.Abs(tilt))/2
 	if len(h.Bounds) == 0 || average(curve(low)) > mean || average(curve(high)) < mean {
 		return shape{}, false
 	}

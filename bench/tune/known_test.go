@@ -15,6 +15,7 @@ var (
 	seed   = flag.Uint64("seed", 1, "seed of the known systems")
 	known  = flag.Int("known", 1, "how many seeds the known systems are tuned with")
 	length = flag.Float64("length", 900, "seconds for which the known systems are measured")
+	events = flag.Float64("events", 0, "arrivals for which the known systems are measured at least: with many, what is left is the fit's and the simulation's own error")
 )
 
 func systems() []system {
@@ -90,7 +91,7 @@ func TestKnownSystems(t *testing.T) {
 // vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms. The
 // interval that the report gives is logged and excuses nothing.
 func (s system) check(t *testing.T, seed uint64) {
-	x := s.run(seed, *length)
+	x := s.run(seed, max(*length, *events/s.rate))
 	d := x.delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: seed}, false)
 	out, err := f.fitBursts(t.Context(), seed, func(string) {})
@@ -124,11 +125,8 @@ func (s system) check(t *testing.T, seed uint64) {
 		}
 		z := f.current.Settings
 		z.Workers, z.QPS = y.workers, y.qps
-		truth := 0.0 // one run scatters by a tenth and more where the tail is heavy or the limit near
-		for n := range uint64(3) {
-			truth += percentile(y.run(seed+100+1000*n, max(*length, 4e5/s.rate)).wait, 0.99) / 3
-		}
-		figures, err := f.predict(t.Context(), z, fine, seed)
+		truth := y.truth(t, 0)
+		figures, err := f.predict(t.Context(), z, finest, seed)
 		require.NoError(t, err)
 		figures, err = f.doubted(t.Context(), figures, seed)
 		require.NoError(t, err)

@@ -46,7 +46,7 @@ type Model struct {
 	work     scrape.Histogram
 	limiter  scrape.Histogram               // of all queues' calls
 	load     float64                        // times as much as was measured; 0: as much
-	length   time.Duration                  // of one simulation; 0: until the arrivals end
+	length   time.Duration                  // that a simulation counts; 0: until the arrivals end
 	arrivals func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
 	priority bool
 	several  bool      // resources

@@ -64,11 +64,13 @@ type effort struct {
 	replicas int
 	events   int     // arrivals in each ...
 	patience float64 // ... and up to so many times as many, the nearer the load is to what there is
+	sure     float64 // relative standard error that the 99th percentile of the wait is to have; 0: any
 }
 
 var (
-	rough = effort{4, 12_000, 1}
-	fine  = effort{8, 40_000, 5}
+	rough  = effort{4, 12_000, 1, 0}
+	fine   = effort{8, 40_000, 5, 0}
+	finest = effort{8, 40_000, 5, 0.05} // of the figures that are reported
 )
 
 // near is the effort for a load, as a share of what there is. Waits at one time
@@ -77,6 +79,21 @@ var (
 func (e effort) near(load float64) effort {
 	e.events = int(float64(e.events) * min(e.patience, max(1, 0.4/(1-load))))
 	return e
+}
+
+// more is how many times as many arrivals it takes to be sure, up to 5: a client's
+// limit makes waits scatter at loads at which workers don't.
+func (e effort) more(results []sim.Result) float64 {
+	if e.sure == 0 || len(results) < 2 {
+		return 1
+	}
+	var logs []float64
+	for _, r := range results {
+		// Waits of a tenth of the work hardly matter.
+		logs = append(logs, math.Log(1e-9+0.1*r.Work.Mean().Seconds()+r.QueueWait.Quantile(0.99).Seconds()))
+	}
+	_, deviation := moments(logs)
+	return min(5, deviation*deviation/float64(len(logs))/(e.sure*e.sure))
 }
 
 // simulate runs the model with other settings. Replicas with the same seed see
@@ -111,7 +128,8 @@ func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 		c.Queues = m.split(s.Workers)
 	}
 	if m.length > 0 {
-		c.Until, c.Warmup = m.length, 0
+		c.Warmup = m.length / warmup
+		c.Until = c.Warmup + m.length
 		return c, nil
 	}
 	if m.ArrivalRate > 0 && m.arrivals == nil {
@@ -182,7 +200,12 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 	if f.Load >= 1 {
 		return f.unbounded(), nil
 	}
-	results, err := m.simulate(ctx, s, e.near(f.Load), seed)
+	e = e.near(f.Load)
+	results, err := m.simulate(ctx, s, e, seed)
+	if more := e.more(results); err == nil && more > 1 && m.ArrivalRate > 0 && m.arrivals == nil && len(m.groups(results)) == 1 {
+		e.events = int(float64(e.events) * more)
+		results, err = m.simulate(ctx, s, e, seed)
+	}
 	if err != nil {
 		return f, err
 	}

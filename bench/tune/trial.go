@@ -23,13 +23,16 @@ type trial struct {
 type outcome struct {
 	score   float64
 	figures []figure
-	shorter float64 // standard deviation in such a measurement, to that in a simulation
+	shorter float64 // standard deviation of such a measurement from the simulations' mean, to that of a simulation
 	mean    float64 // of the wait
 	results []sim.Result
 	length  time.Duration
 }
 
-const trials = 8
+const (
+	trials = 8
+	warmup = 10 // the part of a trial's length for which nothing is counted before: what is measured has run for a while
+)
 
 // run simulates the settings that the load was measured under.
 func (t trial) run(ctx context.Context) (outcome, error) {
@@ -38,15 +41,16 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	span := min(m.Interval, t.longest/m.ArrivalRate)
 	length := time.Duration(span * 1e9)
 	spec := *m.Spec
-	spec.Duration = length
+	spec.Duration = length + length/warmup
 	m.Spec, m.length = &spec, length
 	results, err := m.simulate(ctx, t.f.current.Settings, effort{replicas: trials}, t.seed)
 	if err != nil {
 		return outcome{}, err
 	}
 	x := outcome{results: results, length: length}
-	// A shorter simulation scatters more than the measurement.
-	shorter := math.Sqrt(span / m.Interval)
+	// A shorter simulation scatters more than the measurement, and the mean of
+	// all has its own error.
+	shorter := math.Sqrt(span/m.Interval + 1.0/trials)
 	x.shorter = shorter
 	n := 0.0
 	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) {

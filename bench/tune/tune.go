@@ -195,7 +195,7 @@ func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, pr
 func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
 	s := newSearch(a.Model, a.Current.Settings, o, kind, progress)
 	a.Recommended = a.Current.Settings
-	now, err := s.m.predict(ctx, a.Current.Settings, fine, o.Seed+1)
+	now, err := s.m.predict(ctx, a.Current.Settings, finest, o.Seed+1)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	if err != nil {
 		return err
 	}
-	then, err := s.m.predict(ctx, best, fine, o.Seed+1)
+	then, err := s.m.predict(ctx, best, finest, o.Seed+1)
 	if err != nil {
 		return err
 	}

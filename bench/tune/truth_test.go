@@ -1,0 +1,42 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+)
+
+// truths are the long-run 99th percentiles of waits by system and settings, which
+// the seeds of the measurement share.
+var truths sync.Map
+
+// truth is the 99th percentile of the wait that the system has in the long run.
+// One run of 400,000 arrivals scatters by 14 % where a limit is near, so there are
+// as many as tell it to 2 % (standard error), or 40; fewer if they tell clearly on
+// which side of a bound it is, unless that is 0.
+func (s system) truth(t *testing.T, bound float64) float64 {
+	key := fmt.Sprintf("%s/%d/%v/%d/%v", s.name, s.workers, s.qps, s.tokens, bound)
+	once, _ := truths.LoadOrStore(key, sync.OnceValues(func() (mean, off float64) {
+		const least, most = 4, 40
+		var found []float64
+		for n := range uint64(most) {
+			found = append(found, percentile(s.run(10_001+n, 4e5/s.rate).wait, 0.99))
+			if len(found) < least {
+				continue
+			}
+			var deviation float64
+			mean, deviation = moments(found)
+			off = deviation / math.Sqrt(float64(len(found)))
+			if off <= max(0.02*mean, 0.01*s.mean) || bound > 0 && math.Abs(mean-bound) > 4*off {
+				break
+			}
+		}
+		return mean, off
+	}))
+	mean, off := once.(func() (float64, float64))()
+	if bound == 0 && off > max(0.03*mean, 0.01*s.mean) {
+		t.Logf("%s: true p99 %.4g ± %.2g", key, mean, off)
+	}
+	return mean
+}
