@@ -7,35 +7,48 @@ import (
 	"unsafe"
 )
 
-// A slotTable is a hash table from the hash of a key to the slot that holds the
-// key. One goroutine writes while others may read.
+// A slotTable is a hash table from the hash of a key to the key and the slot that
+// holds it. One goroutine writes while others may read.
 //
-// It is an array of chunks, each a cache line with up to seven entries, so that
-// nearly every search reads one line, and one branch of it is not foreseen. An
-// entry that finds its chunk full goes to a later one, and all chunks that it
-// has passed count it (as F14's do in Facebook's folly): a search goes on only
-// where something has passed, and a removal leaves no tombstones. (After many
-// removals something may have passed every chunk: a search ends where it began.)
+// It is an array of chunks, each two neighbouring cache lines with up to eight
+// entries. An entry leads to the key's bytes itself, so that a search waits for
+// the key and the slot's object at the same time, and not for one after the other.
+//
+// An entry that finds its chunk full goes to a later one, and all chunks that it
+// has passed know its class, a few bits of its hash: a search goes on only where
+// something of its class has passed. A removal takes back what passed for it
+// alone, so there are no tombstones. (Something may pass every chunk: a search
+// ends where it began.)
 type slotTable struct {
 	chunks *chunk // the first of n
 	n      uint32
 	used   uint32
 }
 
-// A chunk's word 0 is eight bytes: how many entries have passed, at most 255,
-// and the tags of the entries in words 1 to 7. An entry is the hash's lower half
-// and the slot. Its tag is 0x80 with the lowest bits of the hash; 0 is no entry.
-type chunk [1 + chunkLen]uint64
+// A chunk's entries are kept field by field. A tag is 0x80 with the lowest bits
+// of the hash, 0 for no entry. A length is seven bits; of a key that is not
+// shorter than long there is a pointer to the string. The eighth bits of lens are
+// the classes that have passed.
+type chunk struct {
+	tags  uint64
+	lens  uint64
+	keys  [chunkLen]unsafe.Pointer
+	slots [chunkLen]uint32
+	rest  [2]uint64 // the hash's next 16 bits
+}
 
 const (
-	chunkLen = 7
-	fullest  = 6 // the most entries a chunk, on average
+	chunkLen = 8
+	fullest  = 7.25 // the most entries a chunk, on average
+	tagBits  = 7
+	restBits = 16
+	long     = 0x7f
 )
 
 const (
 	eachByte = 0x0101_0101_0101_0101
-	eachTag  = 0x8080_8080_8080_8000
-	passed   = 0xff
+	eachTag  = 0x8080_8080_8080_8080
+	passed   = eachTag // in lens
 )
 
 // noChunk is the chunk of all tables without one, for Get to look at.
@@ -52,10 +65,10 @@ func newSlotTable(n uint32) slotTable {
 }
 
 // room is the number of chunks for a stripe's share of so many keys. Stripes
-// don't get exactly the same: three deviations are added.
+// don't get exactly the same: two deviations are added, and few have to grow.
 func room(keys int) uint32 {
 	share := float64(keys) / stripeCount
-	return 1 + uint32((share+3*math.Sqrt(share))/fullest)
+	return 1 + uint32((share+2*math.Sqrt(share))/fullest)
 }
 
 // chunk is chunk i.
@@ -63,9 +76,12 @@ func (t slotTable) chunk(i uint32) *chunk {
 	return (*chunk)(unsafe.Add(unsafe.Pointer(t.chunks), uintptr(i)*unsafe.Sizeof(chunk{})))
 }
 
-// home is where the search for an entry begins: the upper bits of the hash's
-// lower half choose the chunk, as the lowest are the tag.
-func (t slotTable) home(h uint64) uint32 { return uint32(uint64(uint32(h)) * uint64(t.n) >> 32) }
+// home is where the search for an entry begins. It follows from the bits of the
+// hash that an entry has, the tag's last.
+func (t slotTable) home(h uint64) uint32 {
+	const kept = tagBits + restBits
+	return uint32(h & (1<<kept - 1) * uint64(t.n) >> kept)
+}
 
 // after is the chunk after chunk i.
 func (t *slotTable) after(i uint32) uint32 {
@@ -75,39 +91,102 @@ func (t *slotTable) after(i uint32) uint32 {
 	return i
 }
 
-func tagOf(h uint64) uint64 { return h&0x7f | 0x80 }
+func tagOf(h uint64) uint64 { return h&(1<<tagBits-1) | 0x80 }
+
+// classOf is the bit of lens that is set where an entry from h has passed.
+func classOf(h uint64) uint64 { return 0x80 << (h % 8 * 8) }
 
 // matches has the highest bit set of each byte that is tag, and perhaps of
-// others.
+// others above the first.
 func matches(tags, tag uint64) uint64 {
 	x := tags ^ tag*eachByte
 	return (x - eachByte) &^ x & eachTag
 }
 
-// of is whether entry e belongs to hash h.
-func of(e, h uint64) bool { return uint32(e>>32) == uint32(h) }
+// place is the entry of the lowest match.
+func place(match uint64) int { return bits.TrailingZeros64(match) / 8 % chunkLen }
 
-// entry is the word of the lowest match.
-func (c *chunk) entry(match uint64) *uint64 { return &c[bits.TrailingZeros64(match)/8%8] }
-
-// insert adds an entry from h to slot; the table is not full.
-func (t *slotTable) insert(h uint64, slot uint32) {
-	i := t.home(h)
-	c := t.chunk(i)
-	for c[0]&eachTag == eachTag {
-		if c[0]&passed < passed {
-			atomic.StoreUint64(&c[0], c[0]+1)
-		}
-		i = t.after(i)
-		c = t.chunk(i)
+// kept is what a chunk has of a key.
+func kept(key string) (k unsafe.Pointer, length uint64) {
+	if len(key) >= long {
+		s := key // apart, as only this one is to be allocated
+		return unsafe.Pointer(&s), long
 	}
-	free := bits.TrailingZeros64(^c[0]&eachTag) / 8
-	atomic.StoreUint64(&c[free%8], h<<32|uint64(slot))
-	atomic.StoreUint64(&c[0], c[0]|tagOf(h)<<(free*8))
+	return unsafe.Pointer(unsafe.StringData(key)), uint64(len(key))
+}
+
+// keyOf is the key of an entry.
+func keyOf(k unsafe.Pointer, lens uint64, at int) string {
+	if n := lens >> (at * 8) & long; n < long {
+		return unsafe.String((*byte)(k), n)
+	}
+	return *(*string)(k)
+}
+
+// lenIs is whether a key is as long as an entry's, which is not long.
+func lenIs(lens uint64, at int, key string) bool {
+	return len(key) < long && lens>>(at*8)&long == uint64(len(key))
+}
+
+// hash is what is known of the hash of the entry at a place.
+func (c *chunk) hash(at int) uint64 {
+	return c.rest[at/4]>>(at%4*restBits)&(1<<restBits-1)<<tagBits | c.tags>>(at*8)&(1<<tagBits-1)
+}
+
+func withBits(word uint64, shift int, mask, to uint64) uint64 {
+	return word&^(mask<<shift) | to&mask<<shift
+}
+
+// insert adds an entry from h to slot, which holds key; the table is not full.
+func (t *slotTable) insert(h uint64, key string, slot uint32) {
+	c := t.chunk(t.home(h))
+	for i := t.home(h); c.tags&eachTag == eachTag; c = t.chunk(i) {
+		atomic.StoreUint64(&c.lens, c.lens|classOf(h))
+		i = t.after(i)
+	}
+	at := place(^c.tags & eachTag)
+	k, length := kept(key)
+	atomic.StorePointer(&c.keys[at], k)
+	atomic.StoreUint32(&c.slots[at], slot)
+	atomic.StoreUint64(&c.lens, withBits(c.lens, at*8, long, length))
+	c.setRest(at, h)
+	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, tagOf(h))) // makes it an entry
 	t.used++
 }
 
-func (t *slotTable) full() bool { return t.used >= t.n*fullest }
+// fill is insert of what is kept of a key into a table that nobody else has yet.
+func (t *slotTable) fill(h uint64, k unsafe.Pointer, length uint64, slot uint32) {
+	c := t.chunk(t.home(h))
+	for i := t.home(h); c.tags&eachTag == eachTag; c = t.chunk(i) {
+		c.lens |= classOf(h)
+		i = t.after(i)
+	}
+	at := place(^c.tags & eachTag)
+	c.keys[at], c.slots[at] = k, slot
+	c.lens |= length << (at * 8)
+	c.setRest(at, h)
+	c.tags |= tagOf(h) << (at * 8)
+	t.used++
+}
+
+func (c *chunk) setRest(at int, h uint64) {
+	r := &c.rest[at/4]
+	*r = withBits(*r, at%4*restBits, 1<<restBits-1, h>>tagBits)
+}
+
+func (t *slotTable) full() bool { return float64(t.used) >= float64(t.n)*fullest }
+
+// larger and smaller are how many chunks a table gets that is full or sparse.
+// Small tables grow in long steps, which take less time, large ones in short
+// ones, which leave less room unused.
+func (t *slotTable) larger() uint32 {
+	if t.n < 32 {
+		return 2*t.n + 1
+	}
+	return t.n + t.n/3
+}
+
+func (t *slotTable) smaller() uint32 { return t.n / 3 }
 
 // sparse is whether a much smaller table would do.
 func (t *slotTable) sparse() bool { return t.n > 4 && t.used < t.n }
@@ -117,9 +196,9 @@ func (t *slotTable) sized(n uint32) slotTable {
 	u := newSlotTable(n)
 	for i := range t.n {
 		c := t.chunk(i)
-		for m := c[0] & eachTag; m != 0; m &= m - 1 {
-			e := *c.entry(m)
-			u.insert(e>>32, uint32(e))
+		for m := c.tags & eachTag; m != 0; m &= m - 1 {
+			at := place(m)
+			u.fill(c.hash(at), c.keys[at], c.lens>>(at*8)&long, c.slots[at])
 		}
 	}
 	return u
@@ -135,13 +214,12 @@ func (t *slotTable) replace(next slotTable) {
 
 // where is the chunk with the entry that leads from h to slot, and the entry's
 // place there.
-func (t *slotTable) where(h uint64, slot uint32) (i uint32, place int) {
-	e := h<<32 | uint64(slot)
+func (t *slotTable) where(h uint64, slot uint32) (i uint32, at int) {
 	for i = t.home(h); ; i = t.after(i) {
 		c := t.chunk(i)
-		for m := matches(c[0], tagOf(h)); m != 0; m &= m - 1 {
-			if *c.entry(m) == e {
-				return i, bits.TrailingZeros64(m) / 8
+		for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
+			if at = place(m); c.slots[at] == slot {
+				return i, at
 			}
 		}
 	}
@@ -149,19 +227,46 @@ func (t *slotTable) where(h uint64, slot uint32) (i uint32, place int) {
 
 // move makes the entry that leads from h to slot lead to another slot.
 func (t *slotTable) move(h uint64, slot, to uint32) {
-	i, place := t.where(h, slot)
-	atomic.StoreUint64(&t.chunk(i)[place], h<<32|uint64(to))
+	i, at := t.where(h, slot)
+	atomic.StoreUint32(&t.chunk(i).slots[at], to)
 }
 
 // remove removes the entry that leads from h to slot.
 func (t *slotTable) remove(h uint64, slot uint32) {
-	at, place := t.where(h, slot)
-	for i := t.home(h); i != at; i = t.after(i) {
-		if c := t.chunk(i); c[0]&passed < passed {
-			atomic.StoreUint64(&c[0], c[0]-1)
+	last, at := t.where(h, slot)
+	c := t.chunk(last)
+	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, 0))
+	atomic.StorePointer(&c.keys[at], nil)
+	for i := t.home(h); i != last; i = t.after(i) {
+		t.recall(i)
+	}
+	t.used--
+}
+
+// recall finds again which classes have passed chunk i: those of later entries
+// that come from it or from before it. Whatever has passed a later chunk too is
+// in one where nothing passes any more, or before.
+func (t *slotTable) recall(i uint32) {
+	var classes uint64
+	for at := t.after(i); at != i; at = t.after(at) {
+		c := t.chunk(at)
+		for m := c.tags & eachTag; m != 0; m &= m - 1 {
+			if h := c.hash(place(m)); t.steps(t.home(h), at) >= t.steps(i, at) {
+				classes |= classOf(h)
+			}
+		}
+		if c.lens&passed == 0 {
+			break
 		}
 	}
-	c := t.chunk(at)
-	atomic.StoreUint64(&c[0], c[0]&^(0xff<<(place*8)))
-	t.used--
+	c := t.chunk(i)
+	atomic.StoreUint64(&c.lens, c.lens&^passed|classes)
+}
+
+// steps is how far chunk to is behind chunk from.
+func (t *slotTable) steps(from, to uint32) uint32 {
+	if to < from {
+		to += t.n
+	}
+	return to - from
 }

@@ -42,21 +42,11 @@ type SnapshotStore struct {
 // contents is what Replace exchanges.
 type contents struct {
 	stripes [stripeCount]stripe
-	rows    vector[row]
+	objs    vector[any]
+	peak    int // the most objects there have been
+	keys    vector[string]
 	refs    refTable
 	indices []*index // in the schema's order
-}
-
-// A row is what a slot holds. Key and object lie together, as Get reads both.
-type row struct {
-	key string
-	obj any
-}
-
-// store writes a row that Get may be reading.
-func (r *row) store(key string, obj any) {
-	storeString(&r.key, key)
-	storeAny(&r.obj, obj)
 }
 
 // A stripe's table lies in the stripe, to save Get a step; the sequence number
@@ -127,12 +117,13 @@ func (d *contents) find(h uint64, key string) (uint32, bool) {
 	home := t.home(h)
 	for i := home; ; {
 		c := t.chunk(i)
-		for m := matches(c[0], tagOf(h)); m != 0; m &= m - 1 {
-			if e := *c.entry(m); of(e, h) && d.rows.look(uint32(e)).key == key {
-				return uint32(e), true
+		for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
+			at := place(m)
+			if keyOf(c.keys[at], c.lens, at) == key {
+				return c.slots[at], true
 			}
 		}
-		if c[0]&passed == 0 {
+		if c.lens&classOf(h) == 0 {
 			return 0, false
 		}
 		if i = t.after(i); i == home {
@@ -156,22 +147,24 @@ func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, v
 	for i, x := range d.indices {
 		x.update(slot, vals[i], &d.refs, c)
 	}
-	r := d.rows.own(slot, c)
-	if !sameType(&r.obj, obj) {
+	o := d.objs.own(slot, c)
+	if !sameType(o, obj) {
 		s.disturb(d, h)
 	}
-	storeAny(&r.obj, obj)
+	storeAny(o, obj)
 }
 
 // insert stores an object under a new key. Get finds it when its entry is in the
 // table, which is last.
 func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
 	c := &s.clock
-	slot := uint32(d.rows.n)
-	if r := d.rows.grow(c); s.alone {
-		*r = row{key, obj}
+	slot := uint32(d.objs.n)
+	*d.keys.grow(c) = key
+	if o := d.objs.grow(c); d.objs.n > d.peak { // no Get has heard of the slot
+		*o = obj
+		d.peak = d.objs.n
 	} else {
-		r.store(key, obj)
+		storeAny(o, obj)
 	}
 	for range d.indices {
 		d.refs.push(ref{id: noValue}, c)
@@ -180,9 +173,14 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 		x.update(slot, vals[i], &d.refs, c)
 	}
 	if t := &d.stripe(h).table; t.full() {
-		s.resize(d, h, t.n+t.n/2+1)
+		s.resize(d, h, t.larger())
 	}
-	d.stripe(h).table.insert(h, slot)
+	if t := &d.stripe(h).table; s.alone {
+		k, length := kept(key)
+		t.fill(h, k, length, slot)
+	} else {
+		t.insert(h, key, slot)
+	}
 }
 
 // resize gives the stripe of h a table of n chunks.
@@ -200,6 +198,9 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	if !ok {
 		return
 	}
+	// These come from memory together, not each after a locked instruction.
+	touch(d.objs.look(slot))
+	touch(d.keys.look(slot))
 	for _, x := range d.indices {
 		x.update(slot, nil, &d.refs, c)
 	}
@@ -207,14 +208,15 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	t := &d.stripe(h).table
 	t.remove(h, slot)
 	if t.sparse() {
-		s.resize(d, h, t.n/3)
+		s.resize(d, h, t.smaller())
 	}
-	last := uint32(d.rows.n - 1)
+	last := uint32(d.objs.n - 1)
 	if slot != last {
 		s.relocate(d, last, slot)
 	}
-	d.rows.own(last, c).store("", nil)
-	d.rows.cut(c)
+	storeAny(d.objs.own(last, c), nil)
+	d.objs.cut(c)
+	d.keys.pop(c)
 	for range d.indices {
 		d.refs.pop(c)
 	}
@@ -222,11 +224,12 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 
 // relocate moves an object to a slot that is free.
 func (s *SnapshotStore) relocate(d *contents, from, to uint32) {
-	c, r := &s.clock, d.rows.at(from)
-	h := s.hash(r.key)
+	c, key := &s.clock, d.keys.at(from)
+	h := s.hash(key)
 	s.disturb(d, h)
 	d.stripe(h).table.move(h, from, to)
-	d.rows.own(to, c).store(r.key, r.obj)
+	storeAny(d.objs.own(to, c), d.objs.at(from))
+	d.keys.set(to, key, c)
 	for _, x := range d.indices {
 		x.relocate(from, to, &d.refs, c)
 	}

@@ -1,6 +1,9 @@
 package indexer
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Get returns the object of key. It takes no lock and waits for nobody, but for
 // a deletion or a transaction that is under way in the key's stripe.
@@ -17,22 +20,27 @@ func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 		return s.getLocked(h, key)
 	}
 	c := t.chunk(t.home(h))
-	tags := atomic.LoadUint64(&c[0])
+	tags, lens := atomic.LoadUint64(&c.tags), atomic.LoadUint64(&c.lens)
+	_ = atomic.LoadUint32(&c.slots[0]) // the second cache line comes along with the first
 	m := matches(tags, tagOf(h))
-	if m == 0 && tags&passed == 0 && st.seq.Load() == seq {
-		return nil, false
+	if m == 0 {
+		if lens&classOf(h) == 0 && st.seq.Load() == seq {
+			return nil, false
+		}
+		return s.search(h, key)
 	}
-	e := atomic.LoadUint64(c.entry(m)) // if there is no match, the tags, which are hardly an entry of h
-	if r := d.rows.peek(uint32(e)); r != nil && of(e, h) {
-		k, o := loadString(&r.key), loadAny(&r.obj)
-		if st.seq.Load() == seq && k.equal(key) {
+	at := place(m)
+	k := atomic.LoadPointer(&c.keys[at])
+	if p := d.objs.peek(atomic.LoadUint32(&c.slots[at])); p != nil && lenIs(lens, at, key) {
+		o := loadAny(p)
+		if st.seq.Load() == seq && unsafe.String((*byte)(k), len(key)) == key {
 			return o.value(), true
 		}
 	}
 	return s.search(h, key)
 }
 
-// search is Get, by any number of entries and chunks.
+// search is Get, by any number of entries and chunks and for keys of any length.
 func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
 	d := s.data.Load()
 	st := d.stripe(h)
@@ -44,25 +52,23 @@ func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
 	home := t.home(h)
 	for i := home; ; {
 		c := t.chunk(i)
-		tags := atomic.LoadUint64(&c[0])
+		tags, lens := atomic.LoadUint64(&c.tags), atomic.LoadUint64(&c.lens)
 		for m := matches(tags, tagOf(h)); m != 0; m &= m - 1 {
-			e := atomic.LoadUint64(c.entry(m))
-			if !of(e, h) {
-				continue
-			}
-			r := d.rows.peek(uint32(e))
-			if r == nil {
+			at := place(m)
+			k := atomic.LoadPointer(&c.keys[at])
+			p := d.objs.peek(atomic.LoadUint32(&c.slots[at]))
+			if p == nil {
 				return s.getLocked(h, key)
 			}
-			k, o := loadString(&r.key), loadAny(&r.obj)
+			o := loadAny(p)
 			if st.seq.Load() != seq {
 				return s.getLocked(h, key)
 			}
-			if k.equal(key) {
+			if keyOf(k, lens, at) == key {
 				return o.value(), true
 			}
 		}
-		if i = t.after(i); tags&passed == 0 || i == home || t.n == 0 {
+		if i = t.after(i); lens&classOf(h) == 0 || i == home || t.n == 0 {
 			if st.seq.Load() != seq {
 				return s.getLocked(h, key)
 			}
@@ -77,7 +83,7 @@ func (s *SnapshotStore) getLocked(h uint64, key string) (item any, exists bool) 
 	defer s.mu.RUnlock()
 	d := s.data.Load()
 	if slot, ok := d.find(h, key); ok {
-		return d.rows.at(slot).obj, true
+		return d.objs.at(slot), true
 	}
 	return nil, false
 }

@@ -7,31 +7,25 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
+// The vectors that a read is of.
+func objects(d *contents) *vector[any] { return &d.objs }
+func keys(d *contents) *vector[string] { return &d.keys }
+
 // List returns all objects.
-func (s *SnapshotStore) List() []any {
-	rows := s.snapshot()
-	defer s.done()
-	out := make([]any, rows.n)
-	for i := 0; i < rows.n; i += leafLen {
-		part := rows.part(i)
-		to := out[i : i+len(part)]
-		for i := range to {
-			to[i] = part[i].obj
-		}
-	}
-	return out
-}
+func (s *SnapshotStore) List() []any { return list(s, objects) }
 
 // ListKeys returns all keys.
-func (s *SnapshotStore) ListKeys() []string {
-	rows := s.snapshot()
+func (s *SnapshotStore) ListKeys() []string { return list(s, keys) }
+
+func list[E any](s *SnapshotStore, of func(*contents) *vector[E]) []E {
+	all := snapshot(s, of)
 	defer s.done()
-	out := make([]string, rows.n)
-	for i := 0; i < rows.n; i += leafLen {
-		part := rows.part(i)
+	out := make([]E, all.n)
+	for i := 0; i < all.n; i += leafLen {
+		part := all.part(i)
 		to := out[i : i+len(part)]
-		for i := range to {
-			to[i] = part[i].key
+		for i := range to { // while garbage is collected, copy takes longer
+			to[i] = part[i]
 		}
 	}
 	return out
@@ -41,12 +35,11 @@ func (s *SnapshotStore) ListKeys() []string {
 // copy of them.
 func (s *SnapshotStore) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		rows := s.snapshot()
+		all := snapshot(s, objects)
 		defer s.done()
-		for i := 0; i < rows.n; i += leafLen {
-			part := rows.part(i)
-			for i := range part {
-				if !yield(part[i].obj) {
+		for i := 0; i < all.n; i += leafLen {
+			for _, obj := range all.part(i) {
+				if !yield(obj) {
 					return
 				}
 			}
@@ -54,13 +47,13 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 	}
 }
 
-// snapshot is the rows at this moment. The caller calls done when it has read
-// them.
-func (s *SnapshotStore) snapshot() view[row] {
+// snapshot is the objects or keys at this moment. The caller calls done when it
+// has read them.
+func snapshot[E any](s *SnapshotStore, of func(*contents) *vector[E]) view[E] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	s.clock.live.Add(1)
-	return s.data.Load().rows.snapshot(&s.clock)
+	return of(s.data.Load()).snapshot(&s.clock)
 }
 
 // done ends the use of a snapshot: from the next write on, the writer need not
@@ -86,7 +79,7 @@ func (s *SnapshotStore) Index(name string, obj any) ([]any, error) {
 		return nil, err
 	}
 	if len(vals) == 1 {
-		return having(s, name, vals[0], objectOf, objectsAt), nil
+		return having(s, name, vals[0], objects), nil
 	}
 	return s.havingAny(name, vals), nil
 }
@@ -96,7 +89,7 @@ func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	return having(s, name, value, objectOf, objectsAt), nil
+	return having(s, name, value, objects), nil
 }
 
 // IndexKeys returns the keys of the objects that have a value, in order.
@@ -104,17 +97,13 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	keys := having(s, name, value, keyOf, keysAt)
-	slices.Sort(keys)
-	return keys, nil
+	found := having(s, name, value, keys)
+	slices.Sort(found)
+	return found, nil
 }
 
-// What a read takes of a row.
-func objectOf(r *row) any { return r.obj }
-func keyOf(r *row) string { return r.key }
-
-// having copies few rows under the lock and more from a snapshot.
-func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from func([]E, view[uint32], view[row]) []E) []E {
+// having copies few elements under the lock and more from a snapshot.
+func having[E any](s *SnapshotStore, name, value string, of func(*contents) *vector[E]) []E {
 	var few [gatherMax]E
 	s.mu.RLock()
 	d, p := s.posting(name, value)
@@ -123,42 +112,32 @@ func having[E any](s *SnapshotStore, name, value string, of func(*row) E, from f
 		return []E{}
 	}
 	if p.many == nil {
-		n := len(p.few)
+		n, v := len(p.few), of(d)
 		for i, slot := range p.few {
-			few[i] = of(d.rows.look(slot))
+			few[i] = *v.look(slot)
 		}
 		s.mu.RUnlock()
 		return append(make([]E, 0, n), few[:n]...)
 	}
 	s.clock.live.Add(1)
 	defer s.done()
-	slots, rows := p.many.snapshot(&s.clock), d.rows.snapshot(&s.clock)
+	slots, all := p.many.snapshot(&s.clock), of(d).snapshot(&s.clock)
 	s.mu.RUnlock()
-	out := make([]E, 0, slots.n)
-	return from(out, slots, rows)
+	return gather(make([]E, 0, slots.n), slots, all)
 }
 
-// objectsAt and keysAt append what is in some slots. Neighbours in an index are
-// often neighbours in the store, so the leaf is looked up once for a run of them.
-func objectsAt(out []any, slots view[uint32], rows view[row]) []any {
-	var l *leaf[row]
+// gather appends what is in some slots. Neighbours in an index are often
+// neighbours in the store, so the leaf is looked up once for a run of them.
+func gather[E any](out []E, slots view[uint32], all view[E]) []E {
+	var l *leaf[E]
 	at := ^uint32(0)
 	for i := 0; i < slots.n; i += leafLen {
 		for _, slot := range slots.part(i) {
 			if slot/leafLen != at {
 				at = slot / leafLen
-				l = rows.leaf(at)
+				l = all.leaf(at)
 			}
-			out = append(out, l[slot%leafLen].obj)
-		}
-	}
-	return out
-}
-
-func keysAt(out []string, slots view[uint32], rows view[row]) []string {
-	for i := 0; i < slots.n; i += leafLen {
-		for _, slot := range slots.part(i) {
-			out = append(out, rows.look(slot).key)
+			out = append(out, l[slot%leafLen])
 		}
 	}
 	return out
@@ -170,7 +149,7 @@ func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 	s.mu.RLock()
 	s.clock.live.Add(1)
 	defer s.done()
-	rows := s.data.Load().rows.snapshot(&s.clock)
+	all := s.data.Load().objs.snapshot(&s.clock)
 	var slots []uint32
 	var views []view[uint32]
 	for _, value := range vals {
@@ -192,7 +171,7 @@ func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 	slots = slices.Compact(slots)
 	out := make([]any, 0, len(slots))
 	for _, slot := range slots {
-		out = append(out, rows.look(slot).obj)
+		out = append(out, *all.look(slot))
 	}
 	return out
 }
@@ -211,7 +190,7 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 		s.clock.live.Add(1)
 		defer s.done()
 		d, p := s.posting(name, value)
-		rows := d.rows.snapshot(&s.clock)
+		all := d.objs.snapshot(&s.clock)
 		if p != nil {
 			if n = copy(few[:], p.few); p.many != nil {
 				many = p.many.snapshot(&s.clock)
@@ -219,19 +198,19 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 		}
 		s.mu.RUnlock()
 		for _, slot := range few[:n] {
-			if !yield(rows.look(slot).obj) {
+			if !yield(*all.look(slot)) {
 				return
 			}
 		}
-		var l *leaf[row]
+		var l *leaf[any]
 		at := ^uint32(0)
 		for i := 0; i < many.n; i += leafLen {
 			for _, slot := range many.part(i) {
 				if slot/leafLen != at {
 					at = slot / leafLen
-					l = rows.leaf(at)
+					l = all.leaf(at)
 				}
-				if !yield(l[slot%leafLen].obj) {
+				if !yield(l[slot%leafLen]) {
 					return
 				}
 			}

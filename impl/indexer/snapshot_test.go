@@ -110,9 +110,9 @@ func TestEndedIterationFreesWriter(t *testing.T) {
 // TestWritesCopyOncePerSnapshot counts the leaves that writes copy.
 func TestWritesCopyOncePerSnapshot(t *testing.T) {
 	x := podsIndexer(t, 10*leafLen)
-	leaves := func() map[*leaf[row]]bool {
-		all := map[*leaf[row]]bool{}
-		for _, nd := range *x.store.data.Load().rows.root {
+	leaves := func() map[*leaf[any]]bool {
+		all := map[*leaf[any]]bool{}
+		for _, nd := range *x.store.data.Load().objs.root {
 			for _, l := range nd {
 				if l != nil {
 					all[l] = true
@@ -121,7 +121,7 @@ func TestWritesCopyOncePerSnapshot(t *testing.T) {
 		}
 		return all
 	}
-	copied := func(before map[*leaf[row]]bool) int {
+	copied := func(before map[*leaf[any]]bool) int {
 		n := 0
 		for l := range leaves() {
 			if !before[l] {
@@ -203,7 +203,7 @@ func TestReplaceByManyLengths(t *testing.T) {
 	var want []string
 	for i := range 100 {
 		p := pod(i, i)
-		p.Name = strings.Repeat("x", i) + fmt.Sprint(i)
+		p.Name = strings.Repeat("x", 3*i) + fmt.Sprint(i)
 		list, want = append(list, p), append(want, p.Namespace+"/"+p.Name)
 	}
 	require.NoError(t, x.Replace(append(list, list[7]), "1"))
@@ -212,7 +212,11 @@ func TestReplaceByManyLengths(t *testing.T) {
 		obj, exists, _ := x.GetByKey(key)
 		require.True(t, exists, key)
 		require.Same(t, list[i], obj)
+		require.NoError(t, x.Delete(obj))
+		_, exists, _ = x.GetByKey(key)
+		require.False(t, exists, key)
 	}
+	assert.Empty(t, x.List())
 }
 
 // TestMemoryShrinks deletes nearly all of many objects.

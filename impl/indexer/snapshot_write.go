@@ -185,7 +185,8 @@ type builder struct {
 // their way at the same time, where puts would wait for them one by one.
 func (b *builder) warm(h uint64) {
 	t := &b.store.data.Load().stripe(h).table
-	b.seen |= t.chunk(t.home(h))[0]
+	c := t.chunk(t.home(h))
+	b.seen |= c.tags | uint64(c.slots[0]) // either cache line
 }
 
 func (b *builder) put(h uint64, key string, obj any) {
@@ -226,19 +227,18 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	if err != nil {
 		return err
 	}
-	// The old indices are built again too, in the rows' new width. Values first:
+	// The old indices are built again too, in the new width. Values first:
 	// an index function may panic.
 	sc := newSchema(indexers)
 	d := s.data.Load()
-	vals := make([][]string, 0, d.rows.n*len(sc.names))
-	for slot := range uint32(d.rows.n) {
-		r := d.rows.at(slot)
-		vals = sc.values(vals, r.key, r.obj)
+	vals := make([][]string, 0, d.objs.n*len(sc.names))
+	for slot := range uint32(d.objs.n) {
+		vals = sc.values(vals, d.keys.at(slot), d.objs.at(slot))
 	}
 	s.begin()
 	s.schema.Store(sc)
 	d.setIndices(sc)
-	for slot := range uint32(d.rows.n) {
+	for slot := range uint32(d.objs.n) {
 		for range d.indices {
 			d.refs.push(ref{id: noValue}, &s.clock)
 		}

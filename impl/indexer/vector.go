@@ -5,7 +5,7 @@ import "sync/atomic"
 // A vector grows in leaves of leafLen elements, under nodes of nodeLen leaves,
 // under one root: 4,096 elements for each pointer in the root.
 const (
-	leafLen = 64
+	leafLen = 32
 	nodeLen = 64
 	spanLen = leafLen * nodeLen
 )
@@ -34,8 +34,8 @@ type clock struct {
 //
 // Stamps are kept beside the tree, as they are the writer's alone: a leaf or
 // node is private to the vector while its stamp is after the last snapshot, so
-// a leaf is exactly its elements (2 KB of rows) and copying a node is
-// copying its pointers.
+// a leaf is exactly its elements and copying a node is copying its pointers. A leaf
+// of objects is 512 bytes, up to which Go's allocator adds nothing.
 //
 // The owner's lock guards all methods except peek, which may run beside a write.
 // So pointers in the tree are stored and loaded atomically.
@@ -117,6 +117,10 @@ func (v *vector[E]) push(e E, c *clock) { *v.grow(c) = e }
 // grow appends a zero element.
 func (v *vector[E]) grow(c *clock) *E {
 	i := uint32(v.n)
+	if i%leafLen != 0 && c.quiet {
+		v.n++
+		return &(*v.leaves)[i/leafLen][i%leafLen]
+	}
 	if l := i / leafLen; int(l) == len(v.leafDate) {
 		if k := l / nodeLen; int(k) == len(v.nodeDate) {
 			var r root[E]
@@ -129,7 +133,7 @@ func (v *vector[E]) grow(c *clock) *E {
 			v.root = &r
 		}
 		if v.leaves == nil || int(l) == len(*v.leaves) {
-			v.setCapacity(2*l + 1)
+			v.setCapacity(l + l/4 + 4)
 		}
 		v.leafDate = append(v.leafDate, c.now)
 		v.setLeaf(l, new(leaf[E]), c)

@@ -75,12 +75,12 @@ func TestSlotTable(t *testing.T) {
 	find := func(h uint64, slot uint32) bool {
 		for i := range table.n { // from home on, until nothing has passed
 			c := table.chunk((table.home(h) + i) % table.n)
-			for m := matches(c[0], tagOf(h)); m != 0; m &= m - 1 {
-				if *c.entry(m) == h<<32|uint64(slot) {
+			for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
+				if at := place(m); c.slots[at] == slot && c.hash(at) == h&(1<<(tagBits+restBits)-1) {
 					return true
 				}
 			}
-			if c[0]&passed == 0 {
+			if c.lens&classOf(h) == 0 {
 				return false
 			}
 		}
@@ -90,10 +90,10 @@ func TestSlotTable(t *testing.T) {
 		if rnd.IntN(10) < 6 == (step < 10_000) || len(model) == 0 {
 			h := uint64(uint32(rnd.IntN(3000)) * 0x9e3779b1) // some hashes are equal
 			if table.full() {
-				table = table.sized(table.n + table.n/2 + 1)
+				table = table.sized(table.larger())
 			}
 			model[step] = h
-			table.insert(h, step)
+			table.insert(h, "", step)
 		} else {
 			for slot, h := range model { // any
 				delete(model, slot)
@@ -105,7 +105,7 @@ func TestSlotTable(t *testing.T) {
 				break
 			}
 			if table.sparse() {
-				table = table.sized(table.n / 3)
+				table = table.sized(table.smaller())
 			}
 		}
 		require.EqualValues(t, len(model), table.used, "seed %d", seed)
@@ -119,6 +119,6 @@ func TestSlotTable(t *testing.T) {
 		table.remove(h, slot)
 	}
 	for i := range table.n {
-		require.Zero(t, table.chunk(i)[0]&passed, "what has passed chunk %d of an empty table, seed %d", i, seed)
+		require.Zero(t, table.chunk(i).lens&passed, "what has passed chunk %d of an empty table, seed %d", i, seed)
 	}
 }

@@ -5,20 +5,14 @@ import (
 	"unsafe"
 )
 
-// Get reads keys and objects while a write may be changing them, and looks at
-// the stripe's sequence number afterwards to know whether it read one moment.
-// So both sides access the two words of a string or an interface atomically, one
-// by one, and Get puts them together only when it knows that they belong
-// together. (sync/atomic's Value reads interfaces in the same way.)
+// Get reads objects while a write may be changing them, and looks at the stripe's
+// sequence number afterwards to know whether it read one moment. So both sides
+// access the two words of an interface atomically, one by one, and Get puts them
+// together only when it knows that they belong together. (sync/atomic's Value
+// reads interfaces in the same way.)
 
 // anyWords is the memory of an interface without methods.
 type anyWords struct{ typ, data unsafe.Pointer }
-
-// stringWords is the memory of a string.
-type stringWords struct {
-	data unsafe.Pointer
-	len  uintptr
-}
 
 func loadAny(p *any) anyWords {
 	w := (*anyWords)(unsafe.Pointer(p))
@@ -42,22 +36,6 @@ func storeAny(p *any, obj any) {
 	atomic.StorePointer(&to.data, from.data)
 }
 
-func loadString(p *string) stringWords {
-	w := (*stringWords)(unsafe.Pointer(p))
-	return stringWords{atomic.LoadPointer(&w.data), atomic.LoadUintptr(&w.len)}
-}
-
-// equal is whether the string is s, once the words are known to belong together.
-func (w stringWords) equal(s string) bool {
-	return w.len == uintptr(len(s)) && unsafe.String((*byte)(w.data), len(s)) == s
-}
-
-func storeString(p *string, s string) {
-	to, from := (*stringWords)(unsafe.Pointer(p)), (*stringWords)(unsafe.Pointer(&s))
-	atomic.StorePointer(&to.data, from.data)
-	atomic.StoreUintptr(&to.len, from.len)
-}
-
 func loadPointer[T any](p **T) *T {
 	return (*T)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(p))))
 }
@@ -65,3 +43,7 @@ func loadPointer[T any](p **T) *T {
 func storePointer[T any](p **T, t *T) {
 	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
 }
+
+// touch reads the first word of what p points to. The compiler drops no atomic
+// read.
+func touch[T any](p *T) { _ = atomic.LoadUintptr((*uintptr)(unsafe.Pointer(p))) }
