@@ -31,7 +31,8 @@ func fifoCases() []Case {
 		bursts("keys=distinct/atomic=true", atomic, true, 10, true), bursts("keys=repeated/atomic=true", atomic, false, 10, false),
 		backlogged("atomic=true", atomic, 10_000),
 		replace("/atomic=false", separate, 100_000), replace("/atomic=true", atomic, 100_000),
-		resync("/atomic=false", separate, 100_000))...)...)
+		resync("/atomic=false", separate, 100_000),
+		stored(10, 10_000, 1), stored(1_000, 100_000, 1))...)...)
 }
 
 // A consumer pops as an informer's loop does, in batches where the FIFO has
