@@ -48,6 +48,13 @@ func systems() []system {
 		{name: "QPS, short service", rate: 20, service: exponentially(0.002), mean: 0.002, workers: 3, calls: 3, latency: 0.01, qps: 70, tokens: 10},
 		{name: "QPS, constant", rate: 9, service: always(0.1), mean: 0.1, workers: 2, calls: 1, latency: 0.01, qps: 10.5, tokens: 10},
 		{name: "controller-runtime", rate: 18, service: lognormally(0.12, 1.5), mean: 0.12, workers: 3, failure: 0.05, runtime: true},
+		{name: "uniform", rate: 48, service: uniformly(0.02, 0.08), mean: 0.05, workers: 3},
+		{name: "in four steps", rate: 33, service: stepwise(0.06, 4), mean: 0.06, workers: 3},
+		{name: "three humps", rate: 30, service: mixed(0.7, always(0.004), mixed(0.8, always(0.06), always(0.7))), mean: 0.0592, workers: 3},
+		{name: "humps of width", rate: 40, service: mixed(0.85, exponentially(0.002), lognormally(0.3, 0.5)), mean: 0.0467, workers: 3},
+		{name: "many calls", rate: 6, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 8, latency: 0.02, qps: 60, tokens: 60},
+		{name: "short and many", rate: 400, service: lognormally(0.004, 2), mean: 0.004, workers: 3},
+		{name: "90 workers", rate: 160, service: lognormally(0.5, 1.2), mean: 0.5, workers: 90},
 		{name: "controller-runtime, two humps", rate: 60, service: bimodally(0.012, 0.18, 0.15), mean: 0.0372, workers: 3, runtime: true},
 	}
 }

@@ -216,6 +216,31 @@ func bimodally(short, long, share float64) func(*rand.Rand) float64 {
 	}
 }
 
+func uniformly(low, high float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return low + (high-low)*r.Float64() }
+}
+
+// stepwise is a sum of exponential steps.
+func stepwise(mean float64, steps int) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 {
+		sum := 0.0
+		for range steps {
+			sum += mean / float64(steps) * r.ExpFloat64()
+		}
+		return sum
+	}
+}
+
+// mixed is of a with that share, else of b.
+func mixed(share float64, a, b func(*rand.Rand) float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 {
+		if r.Float64() < share {
+			return a(r)
+		}
+		return b(r)
+	}
+}
+
 func always(mean float64) func(*rand.Rand) float64 {
 	return func(*rand.Rand) float64 { return mean }
 }
