@@ -14,26 +14,27 @@
 //
 // # Should I switch?
 //
-// All figures are ratios to client-go v0.37.2 in one run on two busy cores, of the
-// cases in package bench, in the shape of client-go's own informer benchmark (pods
-// of one namespace, ten events under way): medians of three to five samples, the
-// worst in brackets.
+// All figures are ratios to client-go v0.37.2 in one run on two cores, of the cases
+// in package bench, in the shape of client-go's own informer benchmark (pods of one
+// namespace, ten events under way): medians of three to five samples, the worst in
+// brackets.
 //
 // Who gains: programs whose goroutines list the cache while events come
 // (kubernetes/kubernetes#130767).
 //
-//	readers that list 40k pods every 10 ms    10: 538x events/s (193x)   40: 2,650x, 3,330x (604x)
-//	readers that never pause, 40k pods        10: 841x (427x)   40: 2,254x (2,034x)
-//	readers that never pause, 10k pods        10: 276x (228x)   40: 886x (363x)
-//	lists a second beside them                2.7x to 5.9x (2.0x)
-//	handlers: 1, 10, 100                      2.0x (1.4x), 4.4x (3.9x), 22x (12x) less CPU an event
+//	readers that list 40k pods every 10 ms    10: 48x events/s (40x)   40: 4,700x (3,400x)
+//	readers that list 10k pods every 10 ms    10: 3x (3x)   40: 33x (25x)
+//	readers that never pause, 40k pods        10: 1,390x (1,210x)   40: 2,800x (2,800x)
+//	readers that never pause, 10k pods        10: 1,300x (810x)   40: 1,860x (1,080x)
+//	lists a second beside those               2.3x to 2.8x (2.2x)
+//	handlers: 1, 10, 100                      2.6x (2.5x), 5.2x (5.0x), 18x (16x) less CPU an event
 //
 // Beside readers that never pause, a goroutine that wakes would wait for a slice of
 // 10 ms of each of them. So who has listed gives way to goroutines of the informer
 // that were woken; the one that decodes the watch is not among them.
 //
 // Who gains little: programs that only get single objects or only handle events.
-// Without readers an event takes 1.4x to 1.7x less CPU (single samples 0.5x to 3.0x)
+// Without readers an event takes 2.1x to 2.3x less CPU (single samples 2.0x to 2.5x)
 // and 5.7x fewer allocated bytes from the watch channel to the handler; what a real
 // server's client spends on decoding comes on top and is the same.
 //

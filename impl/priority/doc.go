@@ -11,16 +11,16 @@
 //	 4. Done frees the key, and its entry if it was not added meanwhile.
 //
 // Process CPU time an item relative to controller-runtime's queue in the same
-// run, string keys at three priorities: medians of two series of seven and nine
+// run, string keys at three priorities: medians of two series of seven
 // interleaved samples of 0.15 s on a virtual machine whose speed changes by a half
-// with the hour. It allocates nothing an item, controller-runtime's three to four
+// with the hour. It allocates nothing an item, controller-runtime's two to four
 // objects; queued, an item takes 44 to 48 bytes, there 102 to 112.
 //
 //	                           two processors   one
-//	1 producer, 1 worker           12, 13×      16, 24×
-//	4 producers, 16 workers        14, 15×      15, 15×
-//	backlog of 10,000              15, 16×      15, 16×
-//	backlog of 100,000             14, 14×      13, 14×
+//	1 producer, 1 worker           13, 14×      17, 17×
+//	4 producers, 16 workers        14, 14×      14, 14×
+//	backlog of 10,000              14, 14×      15, 15×
+//	backlog of 100,000             13, 15×      12, 15×
 //
 // With keys of string, reconcile.Request and int, 1 to 8 producers and 1 to 64
 // workers it is 10 to 17× on two processors and 11 to 18× on one. The lowest ratios
