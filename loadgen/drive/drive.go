@@ -72,6 +72,7 @@ type drive struct {
 	source    *source
 	stream    *paced
 	pacer     *pace.Pacer
+	alone     time.Duration // p99 of the pacing's lateness without a controller
 	server    *fakeapi.Server
 	initial   int // objects of the first lists
 
@@ -90,6 +91,9 @@ func Run(ctx context.Context, config Config) (Result, error) {
 	d, err := newDrive(config)
 	if err != nil {
 		return Result{}, err
+	}
+	if config.Speed > 0 {
+		d.alone = time.Duration(pace.SelfTest(pacedEvents, pacedDistance).ValueAtQuantile(99))
 	}
 	return d.run(ctx)
 }

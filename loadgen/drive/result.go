@@ -192,6 +192,11 @@ type Usage struct {
 type Generator struct {
 	PerEvent time.Duration `json:"perEventNanoseconds"` // CPU time
 	Share    float64       `json:"share"`               // of the drive's CPU time
+
+	// Lateness is the p99 of how late 10,000 events a second are that are paced
+	// just before the drive, when the machine has nothing else to do; 0 of a load
+	// that is not paced. How late the drive's own were is among its latencies.
+	Lateness time.Duration `json:"latenessNanoseconds,omitempty"`
 }
 
 // An Environment is the machine beside the figures.

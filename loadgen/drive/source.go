@@ -35,6 +35,12 @@ const (
 	selfTestEvents = 100_000
 )
 
+// The pacing is tried beforehand, too.
+const (
+	pacedEvents   = 2_000
+	pacedDistance = 100 * time.Microsecond
+)
+
 // ofSpec is the load of a workload.
 func ofSpec(spec *loadgen.Spec) (*source, error) {
 	s := &source{open: func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {

@@ -7,7 +7,8 @@
 //  2. [Pacer.Wait] sleeps until an event is due, in the open loop: a late event
 //     does not wait, and does not move the next.
 //  3. [Pacer.Lateness] holds by how much each event was late, so that a run can
-//     show that its load was the one that was asked for.
+//     show that its load was the one that was asked for, and [SelfTest] how late
+//     it would be on this machine if nothing else ran.
 package pace
 
 import (
@@ -85,6 +86,18 @@ func (p *Pacer) bind() {
 		p.precise.bind()
 		p.bound = true
 	}
+}
+
+// SelfTest paces events that do nothing, so many at that distance, and returns
+// how late they were.
+func SelfTest(events int, distance time.Duration) *hdrhistogram.Histogram {
+	p := New()
+	defer p.Close()
+	begin := time.Now()
+	for i := range events {
+		_ = p.Wait(context.Background(), begin.Add(time.Duration(i)*distance)) // never ends early
+	}
+	return p.Lateness()
 }
 
 // Close gives the thread back.

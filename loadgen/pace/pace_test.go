@@ -53,6 +53,14 @@ func TestPreciseWait(t *testing.T) {
 	require.EqualValues(t, 60, p.Lateness().TotalCount())
 }
 
+func TestSelfTest(t *testing.T) {
+	begin := time.Now()
+	late := SelfTest(50, 100*time.Microsecond)
+	require.EqualValues(t, 50, late.TotalCount())
+	require.GreaterOrEqual(t, late.Min(), int64(0))
+	require.GreaterOrEqual(t, time.Since(begin), 49*100*time.Microsecond)
+}
+
 // BenchmarkWait paces 10,000 events a second and reports how late they are.
 func BenchmarkWait(b *testing.B) {
 	for name, p := range map[string]*Pacer{"precise": New(), "timer": NewTimer()} {

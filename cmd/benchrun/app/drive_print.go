@@ -99,8 +99,12 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		shortTime(int64(u.CPU)), shortTime(int64(u.CPU-u.Burnt)/int64(max(a.Sent, 1))), shortTime(int64(u.Burnt)),
 		shortTime(int64(u.GCCPU)), bytesText(u.HeapPeak), bytesText(u.Allocated), shortTime(int64(u.MutexWait)), shortTime(int64(u.Sched99)))
 	late := r.Latency(drive.Lateness)
-	fmt.Fprintf(w, "load: %s an event by itself, %.1f%% of the CPU time; late by p50 %s, p99 %s\n",
+	fmt.Fprintf(w, "load: %s an event by itself, %.1f%% of the CPU time; late by p50 %s, p99 %s",
 		shortTime(int64(r.Generator.PerEvent)), 100*r.Generator.Share, shortTime(late.At(0.5)), shortTime(late.At(0.99)))
+	if alone := r.Generator.Lateness; alone > 0 {
+		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", shortTime(int64(alone)))
+	}
+	fmt.Fprintln(w)
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

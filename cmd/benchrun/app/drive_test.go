@@ -60,13 +60,14 @@ func TestDriveOnce(t *testing.T) {
 	assert.Contains(t, stdout, "sent 300 = delivered ")
 	assert.Contains(t, stdout, "settled")
 	assert.Contains(t, stdout, "due → successful reconcile ended")
-	assert.Contains(t, stdout, "late by p50")
+	assert.Regexp(t, "late by p50 .*; without the controller, at 10,000/s, p99 ", stdout)
 	assert.Contains(t, stderr, "seed 9")
 
 	r := driveResult(t, filepath.Join(dir, "drive", "client-go", "0.json"))
 	assert.Equal(t, drive.SchemaVersion, r.Schema)
 	assert.Equal(t, 300, r.Accounting.Sent)
 	assert.Equal(t, 3, r.Setup.Workers)
+	assert.Positive(t, r.Generator.Lateness)
 	assert.Equal(t, drive.Parts{Informer: "client-go", RateLimiter: "client-go", RateLimitingQueue: "client-go"}, r.Setup.Parts)
 
 	run, samples, err := experiment.Load(dir)
