@@ -18,9 +18,10 @@
 // interleaved samples on a machine of two AMD EPYC cores (the million: one run of
 // two). The suite in the folder bench measures them on yours. Much of it is
 // locking, which cost 4.5 ns here for Lock and Unlock without contention. On a host
-// where that was 12 ns, and a map access less, compact reached 2.4 to 3.1× on the
-// first row, 3.3× with NamespacedName keys, 2.2× with all metrics, 2.0× on the hot
-// key and 1.6× on ping-pong; the rows of many workers are from there.
+// where that was 12 ns, and a map access less, compact reached 2.4 to 2.5× on the
+// first row, 3.3× with NamespacedName keys, 2.2 to 2.3× with all metrics, 2.0× on the
+// hot key and 1.6× on ping-pong (medians of five or six samples, one run or two); the
+// rows of many workers are from there.
 //
 //	                                 compact          sharded          ring
 //	one item at a time               3.8–4.2× (4.1×)  1.6–1.7× (1.8×)  1.6–1.9× (1.6×)
@@ -114,7 +115,7 @@
 // the interface around it: no gain.
 //
 // Tried: looking at a contended lock again after waits that grow, in place of parking.
-// Who waits burns about as much as the owner does and takes the line away: 1.5 to
+// Who waits burns about as much as the owner does and takes the line away: 1.6 to
 // 1.9 times the CPU time with 4 producers and 16 to 1,024 workers.
 //
 // Not built, for want of a gain to expect: a ring of slot numbers beside the
