@@ -63,6 +63,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 			}
 		}
 		list("Out of reach:", a.Impossible)
+		list("Not reached in the time given:", a.Unmet)
 		list("Doubts:", a.Doubts)
 		list("What the data can't tell:", a.Unidentified)
 		for _, p := range a.Paste {

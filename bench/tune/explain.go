@@ -98,6 +98,17 @@ func (a *Advice) unstable() string {
 }
 
 func (a *Advice) summary() string {
+	text := a.recommendation()
+	if len(a.Impossible) > 0 && (a.Then == nil || a.Then.Stable) {
+		text += " Out of reach: " + join(a.Impossible) + "."
+	}
+	if len(a.Unmet) > 0 {
+		text += " Not reached: " + join(a.Unmet) + "."
+	}
+	return text
+}
+
+func (a *Advice) recommendation() string {
 	switch {
 	case a.Now == nil:
 		return "The search ended before anything was predicted."
@@ -108,17 +119,16 @@ func (a *Advice) summary() string {
 		if !a.Now.Stable {
 			return "No stable settings were found before the search ended."
 		}
+		if len(a.Unmet)+len(a.Impossible) > 0 {
+			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", brief(a.Current.Settings), Duration(a.Now.Wait.P99.Mean))
+		}
 		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", brief(a.Current.Settings), Duration(a.Now.Wait.P99.Mean))
 	case !a.Then.Stable:
 		return "No settings within the limits carry this load: " + join(a.Impossible) + "."
 	}
-	text := fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
+	return fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
 		brief(a.Recommended), brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), Duration(a.Then.Wait.P99.Mean),
 		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
-	if len(a.Impossible) > 0 {
-		text += " Out of reach: " + join(a.Impossible) + "."
-	}
-	return text
 }
 
 // bottleneck says what binds under the current settings.

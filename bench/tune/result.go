@@ -32,6 +32,7 @@ type Advice struct {
 	Bottleneck   string        `json:"bottleneck"` // one sentence on what binds
 	Unstable     string        `json:"unstable,omitempty"`
 	Impossible   []string      `json:"impossible,omitempty"` // objectives out of reach, and the nearest possible
+	Unmet        []string      `json:"unmet,omitempty"`      // objectives that nothing keeps that was found before the search ended early, and the nearest found
 	Model        *Model        `json:"model,omitempty"`
 	Reproduction *Reproduction `json:"reproduction,omitempty"` // none for a spec or a recording
 	Current      Current       `json:"current"`

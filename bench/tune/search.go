@@ -24,6 +24,7 @@ type search struct {
 	threshold  []Objective
 	tried      map[Settings]Figures // by rough effort
 	impossible []string
+	aimed      bool // it is known what is possible
 }
 
 func newSearch(m *Model, current Settings, o Options, kind flavour, progress func(string)) *search {
@@ -123,7 +124,7 @@ func (s *search) best(ctx context.Context) (Settings, error) {
 	most := s.most()
 	if load, bottleneck := s.m.demand(most); load >= 1 {
 		if most = s.stabilise(most, bottleneck); bottleneck == "workers" || bottleneck == "client QPS" {
-			s.impossible = append(s.impossible, s.unbearable(bottleneck))
+			s.impossible, s.aimed = append(s.impossible, s.unbearable(bottleneck)), true
 			return most, nil
 		}
 	}
@@ -196,6 +197,7 @@ func (s *search) stabilise(x Settings, bottleneck string) Settings {
 
 // aim turns the objectives into bounds that some setting keeps.
 func (s *search) aim(top Figures) {
+	s.aimed = true
 	durations := false
 	for _, o := range s.objectives {
 		if o.Figure == "workers" || o.Figure == "api qps" {

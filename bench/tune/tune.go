@@ -186,15 +186,22 @@ func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, pr
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	if err == nil {
 		err = search1(ctx, a, o, kind, progress)
+	} else {
+		a.cutOff(o.Objectives, nil)
 	}
 	a.explain(kind)
 	return err
 }
 
 // search1 recommends for a model.
-func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
+func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) (err error) {
 	s := newSearch(a.Model, a.Current.Settings, o, kind, progress)
 	a.Recommended = a.Current.Settings
+	defer func() {
+		if err != nil {
+			a.cutOff(o.Objectives, s)
+		}
+	}()
 	now, err := s.m.predict(ctx, a.Current.Settings, finest, o.Seed+1)
 	if err != nil {
 		return err

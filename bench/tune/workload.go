@@ -57,6 +57,8 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 	err = m.measure(part, current.Settings, o.Seed)
 	if err == nil {
 		err = search1(part, &a, o, clientGo, t.tell(a.Queue))
+	} else {
+		a.cutOff(o.Objectives, nil)
 	}
 	if err != nil && !interrupted(err) {
 		return nil, err

@@ -64,7 +64,8 @@ named so. Where the data can't carry advice tune says what to record instead.
 With --election it recommends the three settings of leader election instead.
 
 Exit codes: 0 advice, also where it is to change nothing; 2 no advice, or an
-objective that nothing can meet (the report says what comes nearest).`,
+objective that nothing can meet, or that nothing met within the budget (the
+report says which of the two and what comes nearest).`,
 		Example: `  # Two scrapes of kube-controller-manager, five minutes apart
   kubectl get --raw /metrics > begin.txt; sleep 300; kubectl get --raw /metrics > end.txt
   benchrun tune --metrics begin.txt end.txt --interval 5m
@@ -221,7 +222,7 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 
 // adviceError is an error if there is no advice, or none that keeps the objectives.
 func adviceError(r tune.Result) error {
-	var refused, impossible []string
+	var refused, impossible, unmet []string
 	advised := 0
 	for _, a := range r.Queues {
 		switch {
@@ -232,11 +233,16 @@ func adviceError(r tune.Result) error {
 			for _, x := range a.Impossible {
 				impossible = append(impossible, a.Queue+": "+x)
 			}
+			for _, x := range a.Unmet {
+				unmet = append(unmet, a.Queue+": "+x)
+			}
 		}
 	}
 	switch {
 	case len(impossible) > 0:
-		return errors.New("out of reach: " + strings.Join(impossible, "; "))
+		return errors.New("out of reach: " + strings.Join(append(impossible, unmet...), "; "))
+	case len(unmet) > 0:
+		return errors.New("no settings found that keep the objectives: " + strings.Join(unmet, "; "))
 	case advised == 0 && len(refused) == 0:
 		return errors.New("no queue added anything in the interval; record instead: an interval in which the controller works")
 	case advised == 0:

@@ -26,7 +26,7 @@ func tuneWith(t *testing.T, args ...string) (code int, stdout, stderr, dir strin
 }
 
 func TestTuneMetrics(t *testing.T) {
-	code, stdout, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "deployment", "--workers", "5", "--qps", "50", "--burst", "100")
+	code, stdout, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "deployment", "--workers", "5", "--qps", "50", "--burst", "100", "--budget", "1ms")
 	require.Equal(t, 0, code, stderr)
 	assert.Contains(t, stdout, "begin.txt to end.txt, 2m30s by --interval (seed 1)")
 	assert.Regexp(t, `concurrent workers +5 `, stdout)
@@ -117,10 +117,51 @@ func TestTuneBadInput(t *testing.T) {
 	}
 }
 
+// A workload that is tuned within a second, whatever the machine.
+func quickWorkload(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "small.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`
+name: small
+seed: 1
+duration: 10s
+resources: [{name: a, kind: custom, count: 500, events: {pattern: mix, mix: {add: 0, update: 1, delete: 0}, arrivals: {kind: poisson, rate: 20}}}]
+reconcile: {workers: 3, service: exp(50ms)}
+`), 0o666))
+	return file
+}
+
 // Impossible objectives are reported, and an error.
 func TestTuneImpossible(t *testing.T) {
-	code, _, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "replicaset", "--objective", "p99 settle < 1us")
+	code, _, stderr, dir := tuneWith(t, "--workload", quickWorkload(t), "--objective", "p99 settle < 1us", "--budget", "0")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "error: out of reach: replicaset: p99 settle < 1us: the nearest possible within the limits is")
+	assert.Contains(t, stderr, "error: out of reach: small: p99 settle < 1us: the nearest possible within the limits is")
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
+}
+
+// So are those for which the budget didn't suffice, as what they are.
+func TestTuneCutOff(t *testing.T) {
+	const unmet = "p99 queue wait < 2ms: not reached in the time given; nothing that carries the load was found yet"
+	cut := []string{"--metrics", scrapes + "begin.txt", scrapes + "end.txt", "--interval", "150s", "--queue", "replicaset", "--objective", "p99 queue wait < 2ms", "--budget", "1ns"}
+	code, stdout, stderr, dir := tuneWith(t, cut...)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "error: no settings found that keep the objectives: replicaset: "+unmet)
+	assert.Contains(t, stdout, "Not reached: "+unmet)
+	for name, want := range map[string]string{"tune.md": "Not reached in the time given:\n\n- " + unmet, "report.html": "<h3>Not reached in the time given</h3>"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Contains(t, strings.ReplaceAll(string(b), "&lt;", "<"), want, name)
+	}
+
+	code, stdout, _, _ = tuneWith(t, append(cut, "-o", "json")...)
+	assert.Equal(t, 2, code)
+	var r tune.Result
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	assert.Equal(t, "budget", r.Stopped)
+	assert.Equal(t, []string{unmet}, r.Queues[0].Unmet)
+
+	code, _, stderr, _ = tuneWith(t, append(cut, "--objective", "p99 settle < 1us")...)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "error: out of reach: replicaset: p99 settle < 1us: the work alone takes")
+	assert.Contains(t, stderr, unmet)
 }

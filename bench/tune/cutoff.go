@@ -1,0 +1,87 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// cutOff says what is known of the objectives when the search ended early: which
+// of them nothing keeps that was found until then, and which nothing can keep. If
+// settings were tried that keep all of them, durations among them, the cheapest of
+// these are recommended. Once the search had found out what is possible (or s is
+// nil: it had not begun), there is nothing to add to its own recommendation.
+func (a *Advice) cutOff(objectives []Objective, s *search) {
+	if s != nil && s.aimed {
+		return
+	}
+	tried := a.tried(objectives, s)
+	if len(tried) > 0 && keep(objectives, tried[0]) {
+		if slices.ContainsFunc(objectives, Objective.ofTime) || !keep(objectives, Figures{Settings: a.Recommended}) {
+			a.Recommended = tried[0].Settings
+		}
+		return
+	}
+	for _, o := range objectives {
+		least := a.Model.least(o)
+		switch {
+		case o.Bound < 0.8*least:
+			a.Impossible = append(a.Impossible, fmt.Sprintf("%s: the work alone takes %s or more, whatever the settings", o.Text, o.text(least)))
+		case len(tried) > 0 && !o.met(tried[0]):
+			a.Unmet = append(a.Unmet, fmt.Sprintf("%s: not reached in the time given; the nearest found is %s, with %s", o.Text, o.text(o.of(tried[0])), brief(tried[0].Settings)))
+		case len(tried) == 0 && !(o.Figure == "workers" && o.met(Figures{Settings: a.Recommended})):
+			a.Unmet = append(a.Unmet, o.Text+": not reached in the time given; nothing that carries the load was found yet")
+		}
+	}
+}
+
+// tried are the stable predictions so far, those nearest to the objectives first,
+// of these the cheapest.
+func (a *Advice) tried(objectives []Objective, s *search) []Figures {
+	var list []Figures
+	if s != nil {
+		list = slices.Collect(maps.Values(s.tried))
+	}
+	if a.Now != nil {
+		list = append(list, *a.Now)
+	}
+	list = slices.DeleteFunc(list, func(f Figures) bool { return !f.Stable })
+	missed := func(f Figures) (sum float64) {
+		for _, o := range objectives {
+			if !o.met(f) {
+				sum += 1e-9 + max(0, math.Log(o.of(f)/o.Bound))
+			}
+		}
+		return sum
+	}
+	slices.SortFunc(list, func(x, y Figures) int {
+		return cmp.Or(cmp.Compare(missed(x), missed(y)), cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Settle.P99.Mean, y.Settle.P99.Mean),
+			cmp.Compare(x.Settings.Workers, y.Settings.Workers), cmp.Compare(x.Settings.Burst, y.Settings.Burst), cmp.Compare(x.Settings.Queue, y.Settings.Queue))
+	})
+	return list
+}
+
+// keep tells whether a prediction keeps every objective.
+func keep(objectives []Objective, f Figures) bool {
+	return !slices.ContainsFunc(objectives, func(o Objective) bool { return !o.met(f) })
+}
+
+// least is what a duration can't be shorter than whatever the settings are: the
+// work without any wait, in seconds; 0 for other figures or if it is not known.
+func (m *Model) least(o Objective) float64 {
+	if m == nil || o.Figure != "settle" && o.Figure != "work" {
+		return 0
+	}
+	switch {
+	case o.P < 0:
+		return m.Busy
+	case m.Spec != nil && m.Observations == 0:
+		return m.Spec.Reconcile.Service.Quantile(o.P)
+	case m.Calls*m.Throttle > 0.03*m.Work:
+		return 0 // the durations hold many waits for the client's limit
+	}
+	low, _ := m.work.Quantile(o.P)
+	return low
+}
