@@ -9,7 +9,7 @@ import (
 )
 
 func TestTuneElection(t *testing.T) {
-	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "30s", "--api-budget", "2", "--runs", "20", "--seed", "1", "--elector", "deadline")
+	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "15s/10s/2s")
 	assert.Contains(t, stdout, "runs in which two led at once             ")
