@@ -28,7 +28,8 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 	if m := newMeter(config); m != nil {
 		return newTimed[T](m)
 	}
-	q := &compactQueue[T]{core: newCore[T, plain]()}
+	q := new(compactQueue[T])
+	q.core.init()
 	q.Gate.Init(nil, nil)
 	return q
 }
@@ -45,7 +46,11 @@ func (q *compactQueue[T]) Add(item T) {
 		return
 	}
 	q.mark(hash, item, slot, found)
-	q.Leave(q.length)
+	if q.Due(q.length) {
+		q.Leave(q.length)
+		return
+	}
+	q.Unlock()
 }
 
 func (q *compactQueue[T]) Len() int {
@@ -70,7 +75,11 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 	q.foresee()
 	q.pop()
 	q.Handed()
-	q.Leave(q.length)
+	if q.Due(q.length) {
+		q.Leave(q.length)
+		return item, false
+	}
+	q.Unlock()
 	return item, false
 }
 
@@ -89,5 +98,9 @@ func (q *compactQueue[T]) Done(item T) {
 	}
 	q.Finished()
 	q.finish(slot)
-	q.Leave(q.length)
+	if q.Due(q.length) {
+		q.Leave(q.length)
+		return
+	}
+	q.Unlock()
 }

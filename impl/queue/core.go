@@ -17,7 +17,7 @@ import (
 //
 // E is the entry: plain, or timed for a queue with metrics.
 type core[T comparable, E plain | timed] struct {
-	table      *keytable.Table[T, E]
+	table      keytable.Table[T, E]
 	head, tail uint32
 	length     int
 
@@ -46,9 +46,11 @@ const (
 	end = keytable.MaxSlot + 1
 )
 
-func newCore[T comparable, E plain | timed]() core[T, E] {
-	table := keytable.New[T, E]()
-	return core[T, E]{table: table, head: end, tail: end, last: end, lazy: table.Lazy()}
+// init makes the zero core usable.
+func (c *core[T, E]) init() {
+	c.table.Init()
+	c.head, c.tail, c.last = end, end, end
+	c.lazy = c.table.Lazy()
 }
 
 // word is the state and link of an entry. Both kinds of entry begin with it; Go

@@ -76,7 +76,7 @@ func newSharded[T comparable, E plain | timed](m *meter.Meter) *shardedQueue[T, 
 	}
 	q.ready.L, q.idle.L = &q.mu, &q.mu
 	for i := range q.shards {
-		q.shards[i].core = newCore[T, E]()
+		q.shards[i].init()
 	}
 	if q.meter != nil {
 		q.meter.Run(q.update)

@@ -21,7 +21,8 @@ type timedQueue[T comparable] struct {
 }
 
 func newTimed[T comparable](m *meter.Meter) *timedQueue[T] {
-	q := &timedQueue[T]{core: newCore[T, timed]()}
+	q := new(timedQueue[T])
+	q.core.init()
 	q.Gate.Init(m, q.update)
 	return q
 }

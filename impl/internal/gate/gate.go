@@ -28,11 +28,15 @@ func (g *Gate) Init(m *meter.Meter, update func()) {
 	}
 }
 
+// Due tells whether Leave has somebody to wake. Where it has not, Unlock does and
+// is no call.
+func (g *Gate) Due(queued int) bool { return queued > 0 && g.Sleepers() }
+
 // Leave releases the lock and, if items are queued, sees to it that a worker
 // comes. Every operation that may have changed the queue ends with it, one that
 // panicked in the user's code too.
 func (g *Gate) Leave(queued int) {
-	wake := queued > 0 && g.Wake()
+	wake := g.Due(queued) && g.Wake()
 	g.Unlock()
 	if wake {
 		g.Signal()

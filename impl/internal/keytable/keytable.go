@@ -25,7 +25,8 @@ import (
 // bits of a uint32 for its own flags.
 const MaxSlot = 1<<30 - 2
 
-// A Table maps keys to values of type V. Use New to make one.
+// A Table maps keys to values of type V. Use New to make one, or Init where it
+// is a part of something else, which saves a pointer.
 //
 // Invariant: while the table is small, every key is in one of the slab's first
 // slots and the index is empty; else each occupied slot whose key equals itself
@@ -51,13 +52,17 @@ type Table[K comparable, V any] struct {
 
 // New makes an empty table.
 func New[K comparable, V any]() *Table[K, V] {
-	t := &Table[K, V]{
-		seed:        maphash.MakeSeed(),
-		irreflexive: mayDifferFromItself(reflect.TypeFor[K]()),
-		slab:        newSlab(new(chunk[K, V])),
-	}
-	t.small.Store(!t.irreflexive)
+	t := new(Table[K, V])
+	t.Init()
 	return t
+}
+
+// Init makes the zero Table an empty one.
+func (t *Table[K, V]) Init() {
+	t.seed = maphash.MakeSeed()
+	t.irreflexive = mayDifferFromItself(reflect.TypeFor[K]())
+	t.slab = newSlab(new(chunk[K, V]))
+	t.small.Store(!t.irreflexive)
 }
 
 // NewWide makes an empty table that trades memory for speed while it fills: its

@@ -7,14 +7,18 @@
 // sleeps nobody pays for waking one.
 package workers
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/informerbench/informerbench/impl/internal/lock"
+)
 
 // Workers is used under its own lock, but for Signal. Init it first.
 //
 // Invariant: if an item is queued, a woken worker is on its way or no worker
 // sleeps.
 type Workers struct {
-	Mutex
+	lock.Mutex
 
 	ready      sync.Cond // workers; signalled after the lock is released
 	idle       sync.Cond // drainers
@@ -30,10 +34,13 @@ func (w *Workers) Init() {
 	w.idle.L = w
 }
 
+// Sleepers tells whether Wake would choose a worker.
+func (w *Workers) Sleepers() bool { return w.sleeping > 0 && w.woken == 0 }
+
 // Wake reports whether the caller must call Signal once it released the lock.
 // Call it when an item is queued, and when one was taken and there is more.
 func (w *Workers) Wake() bool {
-	if w.sleeping == 0 || w.woken > 0 {
+	if !w.Sleepers() {
 		return false
 	}
 	w.sleeping--

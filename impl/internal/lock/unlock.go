@@ -1,0 +1,13 @@
+//go:build !amd64 || !gc || race
+
+package lock
+
+import "sync/atomic"
+
+// unlock clears m.locked and calls answer if somebody waits.
+func unlock(m *Mutex) {
+	atomic.StoreUint32(&m.locked, 0)
+	if m.waiting.Load() != nothing {
+		answer(m)
+	}
+}

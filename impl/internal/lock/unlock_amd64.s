@@ -1,0 +1,20 @@
+//go:build gc && !race
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// func unlock(m *Mutex)
+//
+// This processor shows its writes to others in the order of the program, and none
+// of them before a read that precedes it was made: what was read and written
+// under the lock is complete when locked is seen to be 0. To the compiler this
+// is a call that may read and write anything.
+TEXT ·unlock(SB), NOSPLIT, $0-8
+	MOVQ m+0(FP), AX
+	MOVL $0, Mutex_locked(AX)
+	CMPL Mutex_waiting(AX), $const_nothing
+	JNE  waits
+	RET
+
+waits:
+	JMP ·answer(SB)
