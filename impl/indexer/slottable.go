@@ -39,7 +39,8 @@ type chunk struct {
 
 const (
 	chunkLen = 8
-	fullest  = 7.25 // the most entries a chunk, on average
+	usual    = 7.25 // entries a chunk, on average, of a table that is made for its keys
+	fullest  = 7.6  // the most of them, until it grows
 	tagBits  = 7
 	restBits = 16
 	long     = 0x7f
@@ -65,10 +66,10 @@ func newSlotTable(n uint32) slotTable {
 }
 
 // room is the number of chunks for a stripe's share of so many keys. Stripes
-// don't get exactly the same: two deviations are added, and few have to grow.
+// don't get exactly the same: few get so many more that their tables grow.
 func room(keys int) uint32 {
 	share := float64(keys) / stripeCount
-	return 1 + uint32((share+2*math.Sqrt(share))/fullest)
+	return 1 + uint32((share+math.Sqrt(share))/usual)
 }
 
 // chunk is chunk i.

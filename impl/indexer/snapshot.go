@@ -35,7 +35,6 @@ type SnapshotStore struct {
 	mu    spinMutex
 	clock clock
 	odd   uint64 // the stripes that the write under way has made odd
-	alone bool   // nobody else has the store yet: Replace is building it
 	rv    string
 }
 
@@ -166,20 +165,20 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 	} else {
 		storeAny(o, obj)
 	}
+	d.enter(slot, vals, c)
+	if t := &d.stripe(h).table; t.full() {
+		s.resize(d, h, t.larger())
+	}
+	d.stripe(h).table.insert(h, key, slot)
+}
+
+// enter enters a new object, which has vals, in the indices.
+func (d *contents) enter(slot uint32, vals [][]string, c *clock) {
 	for range d.indices {
 		d.refs.push(ref{id: noValue}, c)
 	}
 	for i, x := range d.indices {
 		x.update(slot, vals[i], &d.refs, c)
-	}
-	if t := &d.stripe(h).table; t.full() {
-		s.resize(d, h, t.larger())
-	}
-	if t := &d.stripe(h).table; s.alone {
-		k, length := kept(key)
-		t.fill(h, k, length, slot)
-	} else {
-		t.insert(h, key, slot)
 	}
 }
 

@@ -173,45 +173,18 @@ func (s *SnapshotStore) replaceList(keys objectkey.Maker, objs []any, resourceVe
 	})
 }
 
-// A builder fills contents that nobody else has yet.
-type builder struct {
-	store *SnapshotStore
-	sc    *schema
-	vals  [][]string
-	seen  uint64 // of no meaning, but nobody drops a read whose result is kept
-}
-
-// warm reads what put will need of the table. The reads of several keys are on
-// their way at the same time, where puts would wait for them one by one.
-func (b *builder) warm(h uint64) {
-	t := &b.store.data.Load().stripe(h).table
-	c := t.chunk(t.home(h))
-	b.seen |= c.tags | uint64(c.slots[0]) // either cache line
-}
-
-func (b *builder) put(h uint64, key string, obj any) {
-	b.vals = b.sc.values(b.vals[:0], key, obj)
-	b.store.put(b.store.data.Load(), h, key, obj, b.vals)
-}
-
 // exchange builds contents outside the locks, where nobody waits for it, and
 // makes them the store's.
 func (s *SnapshotStore) exchange(rv string, size int, fill func(*builder) error) error {
-	var d *contents
+	var b *builder
 	var err error
 	s.write(func(sc *schema) {
-		b := builder{store: newSnapshotStore(s.keys, sc), sc: sc}
-		b.store.alone = true
-		b.store.begin()
-		d = b.store.data.Load()
-		for i := range d.stripes {
-			d.stripes[i].table = newSlotTable(room(size))
-		}
-		err = fill(&b)
+		b = newBuilder(s.keys, sc, size)
+		err = fill(b)
 	})
 	// Its dates begin at 1, which is before or at any snapshot to come.
 	if err == nil {
-		s.data.Store(d)
+		s.data.Store(b.contents())
 		s.rv = rv
 	}
 	s.end()

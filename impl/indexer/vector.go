@@ -121,25 +121,33 @@ func (v *vector[E]) grow(c *clock) *E {
 		v.n++
 		return &(*v.leaves)[i/leafLen][i%leafLen]
 	}
-	if l := i / leafLen; int(l) == len(v.leafDate) {
-		if k := l / nodeLen; int(k) == len(v.nodeDate) {
-			var r root[E]
-			if v.root != nil {
-				r = append(make(root[E], 0, k+1), *v.root...)
-			}
-			r = append(r, new(node[E]))
-			v.rootDate = c.now
-			v.nodeDate = append(v.nodeDate, c.now)
-			v.root = &r
-		}
-		if v.leaves == nil || int(l) == len(*v.leaves) {
-			v.setCapacity(l + l/4 + 4)
-		}
-		v.leafDate = append(v.leafDate, c.now)
-		v.setLeaf(l, new(leaf[E]), c)
+	if int(i/leafLen) == len(v.leafDate) {
+		v.growLeaf(c)
 	}
 	v.n++
 	return v.own(i, c)
+}
+
+// growLeaf appends a leaf.
+func (v *vector[E]) growLeaf(c *clock) *leaf[E] {
+	l := uint32(len(v.leafDate))
+	if k := l / nodeLen; int(k) == len(v.nodeDate) {
+		var r root[E]
+		if v.root != nil {
+			r = append(make(root[E], 0, k+1), *v.root...)
+		}
+		r = append(r, new(node[E]))
+		v.rootDate = c.now
+		v.nodeDate = append(v.nodeDate, c.now)
+		v.root = &r
+	}
+	if v.leaves == nil || int(l) == len(*v.leaves) {
+		v.setCapacity(l + l/4 + 4)
+	}
+	v.leafDate = append(v.leafDate, c.now)
+	fresh := new(leaf[E])
+	v.setLeaf(l, fresh, c)
+	return fresh
 }
 
 // pop removes the last element.

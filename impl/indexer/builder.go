@@ -1,0 +1,64 @@
+package indexer
+
+// A builder fills contents that nobody else has yet: those of store, which has no
+// other use.
+type builder struct {
+	store *SnapshotStore
+	d     *contents
+	sc    *schema
+	keys  *leaf[string] // the last leaf of d.keys, and of d.objs
+	objs  *leaf[any]
+	vals  [][]string
+	seen  uint64 // of no meaning, but nobody drops a read whose result is kept
+}
+
+// newBuilder makes a builder of contents for about size keys.
+func newBuilder(keys *keyHash, sc *schema, size int) *builder {
+	s := newSnapshotStore(keys, sc)
+	s.mu.Lock()
+	s.begin()
+	d := s.data.Load()
+	for i := range d.stripes {
+		d.stripes[i].table = newSlotTable(room(size))
+	}
+	return &builder{store: s, d: d, sc: sc}
+}
+
+// contents ends the building.
+func (b *builder) contents() *contents {
+	b.store.end()
+	return b.d
+}
+
+// warm reads what put will need of the table. The reads of several keys are on
+// their way at the same time, where puts would wait for them one by one.
+func (b *builder) warm(h uint64) {
+	t := &b.d.stripe(h).table
+	c := t.chunk(t.home(h))
+	b.seen |= c.tags | uint64(c.slots[0]) // either cache line
+}
+
+// put is SnapshotStore's, without care for readers.
+func (b *builder) put(h uint64, key string, obj any) {
+	b.vals = b.sc.values(b.vals[:0], key, obj)
+	c, d := &b.store.clock, b.d
+	if slot, ok := d.find(h, key); ok {
+		b.store.overwrite(d, h, slot, obj, b.vals)
+		return
+	}
+	slot := uint32(d.objs.n)
+	if slot%leafLen == 0 {
+		b.keys, b.objs = d.keys.growLeaf(c), d.objs.growLeaf(c)
+	}
+	b.keys[slot%leafLen], b.objs[slot%leafLen] = key, obj
+	d.keys.n++
+	d.objs.n++
+	d.peak++
+	d.enter(slot, b.vals, c)
+	t := &d.stripe(h).table
+	if t.full() {
+		*t = t.sized(t.larger())
+	}
+	k, length := kept(key)
+	t.fill(h, k, length, slot)
+}
