@@ -1,12 +1,12 @@
 package delay
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
+	"github.com/informerbench/informerbench/impl/internal/lock"
 	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -54,7 +54,7 @@ type delaying[T comparable] struct {
 	retries workqueue.CounterMetric // nil without a name or a provider
 	foreign bool                    // the inner queue came from the caller, who may shut it down
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	waiting schedule[T] // empty once stopped
 	armed   int64
 	stopped atomic.Bool // written under mu

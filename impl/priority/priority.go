@@ -7,7 +7,6 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
 	"github.com/informerbench/informerbench/impl/internal/gate"
-	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -48,7 +47,7 @@ type priorityQueue[T comparable] struct {
 	retries  workqueue.CounterMetric
 	depth    *levelDepth
 	alarm    *alarm.Alarm
-	keys     *priorityTable[T]
+	keys     priorityTable[T]
 	levels   levels[T]
 	times    dueheap.Heap // of waiting entries, and outdated nodes
 	waiting  int
@@ -99,12 +98,12 @@ func newPriorityQueue[T comparable](config Config[T]) *priorityQueue[T] {
 	q := &priorityQueue[T]{
 		limiter: config.RateLimiter,
 		alarm:   alarm.New(config.Clock),
-		keys:    keytable.NewWide[T, priorityEntry](),
 		armed:   alarm.Never,
 		every:   config.OldestEvery,
 		last:    end,
 	}
-	q.levels.keys = q.keys
+	q.keys.InitWide()
+	q.levels.keys = &q.keys
 	q.measure(config)
 	return q
 }
@@ -148,10 +147,7 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	if after > 0 {
 		readyAt = alarm.In(q.alarm.Now(), after)
 	}
-	// TryLock and Wait are Lock, but no call.
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	if q.Closed {
 		q.Unlock()
 		return
@@ -183,7 +179,11 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	} else {
 		q.queue(e, slot)
 	}
-	q.leave()
+	if q.Due(q.eligible) {
+		q.leave()
+		return
+	}
+	q.Unlock()
 }
 
 // update adds an item again that is ready or waiting. Zero readyAt is now.
@@ -263,9 +263,7 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 // the first. As upstream's, it reports a shutdown at once and leaves what is
 // queued.
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	for q.eligible == 0 || q.Closed {
 		if q.Closed {
 			q.leave()
@@ -287,7 +285,11 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	}
 	q.last = slot
 	q.Handed()
-	q.leave()
+	if q.Due(q.eligible) {
+		q.leave()
+		return item, priority, false
+	}
+	q.Unlock()
 	return item, priority, false
 }
 
@@ -308,9 +310,7 @@ func (q *priorityQueue[T]) Done(item T) {
 	if !q.prompt.Load() {
 		hash = q.keys.Hash(item)
 	}
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	slot, found := q.held(hash, item)
 	if !found {
 		q.Unlock()
@@ -378,10 +378,4 @@ func (q *priorityQueue[T]) ShutDownWithDrain() {
 }
 
 // leave ends an operation.
-func (q *priorityQueue[T]) leave() {
-	wake := q.eligible > 0 && q.Wake()
-	q.Unlock()
-	if wake {
-		q.Signal()
-	}
-}
+func (q *priorityQueue[T]) leave() { q.Leave(q.eligible) }

@@ -36,10 +36,7 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 
 func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	// TryLock and Wait are Lock, but no call: a tenth less an item.
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	slot, found := q.table.Find(hash, item)
 	if q.Closed || found && *q.word(slot)&dirty != 0 {
 		q.Unlock()
@@ -61,9 +58,7 @@ func (q *compactQueue[T]) Len() int {
 }
 
 func (q *compactQueue[T]) Get() (item T, shutdown bool) {
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	for q.length == 0 {
 		if q.Closed {
 			q.Unlock()
@@ -88,9 +83,7 @@ func (q *compactQueue[T]) Done(item T) {
 	if !q.prompt.Load() {
 		hash = q.table.Hash(item)
 	}
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	slot, found := q.handed(hash, item)
 	if !found {
 		q.Unlock() // spurious-done

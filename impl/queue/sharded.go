@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/lock"
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -39,13 +40,13 @@ type shardedQueue[T comparable, E plain | timed] struct {
 	sleeping int        // workers in ready that nobody has woken yet
 	woken    int        // workers that were woken and do not hold mu yet
 
-	meterMu   sync.Mutex   // metrics may expect that the queue locks
+	meterMu   lock.Mutex   // metrics may expect that the queue locks
 	meter     *meter.Meter // nil if E is plain
 	stopMeter sync.Once
 }
 
 type shard[T comparable, E plain | timed] struct {
-	sync.Mutex
+	lock.Mutex
 	core[T, E]
 	size   atomic.Int64 // length, for those who do not hold the lock
 	closed bool
@@ -124,7 +125,7 @@ func (q *shardedQueue[T, E]) add(s *shard[T, E], hash uint32, item T) bool {
 }
 
 // locked calls f under mu.
-func locked[R any](mu *sync.Mutex, f func() R) R {
+func locked[R any](mu *lock.Mutex, f func() R) R {
 	mu.Lock()
 	defer mu.Unlock()
 	return f()

@@ -28,13 +28,17 @@ func newTimed[T comparable](m *meter.Meter) *timedQueue[T] {
 }
 
 // leave ends an operation.
-func (q *timedQueue[T]) leave() { q.Gate.Leave(q.length) }
+func (q *timedQueue[T]) leave() {
+	if q.Due(q.length) {
+		q.Leave(q.length)
+		return
+	}
+	q.Unlock()
+}
 
 func (q *timedQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
 	if q.Closed || found && *q.word(slot)&dirty != 0 {
@@ -52,9 +56,7 @@ func (q *timedQueue[T]) Len() int {
 }
 
 func (q *timedQueue[T]) Get() (item T, shutdown bool) {
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	defer q.leave()
 	for q.length == 0 {
 		if q.Closed {
@@ -76,9 +78,7 @@ func (q *timedQueue[T]) Done(item T) {
 	if !q.prompt.Load() {
 		hash = q.table.Hash(item)
 	}
-	if !q.TryLock() {
-		q.Wait()
-	}
+	q.Lock()
 	defer q.leave()
 	slot, found := q.handed(hash, item)
 	if !found {

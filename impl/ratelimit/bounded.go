@@ -1,10 +1,10 @@
 package ratelimit
 
 import (
-	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/keytable"
+	"github.com/informerbench/informerbench/impl/internal/lock"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -22,8 +22,8 @@ type bounded[T comparable] struct {
 	maxKeys   int
 	maxAge    time.Duration
 
-	mu             sync.Mutex
-	keys           *keytable.Table[T, record]
+	mu             lock.Mutex
+	keys           keytable.Table[T, record]
 	oldest, newest uint32
 }
 
@@ -42,16 +42,17 @@ const none = ^uint32(0)
 // says, and each for as long as WithMaxAge says; without either it is unbounded.
 func NewBoundedItemExponentialFailure[T comparable](base, max time.Duration, opts ...Option) workqueue.TypedRateLimiter[T] {
 	o := apply(opts)
-	return &bounded[T]{
+	b := &bounded[T]{
 		stopwatch: newStopwatch(o.clock),
 		base:      base,
 		max:       max,
 		maxKeys:   o.keys,
 		maxAge:    o.age,
-		keys:      keytable.New[T, record](),
 		oldest:    none,
 		newest:    none,
 	}
+	b.keys.Init()
+	return b
 }
 
 // NewBoundedDefault makes a default controller limiter whose memory and whose

@@ -2,10 +2,10 @@ package ratelimit
 
 import (
 	"math"
-	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/keytable"
+	"github.com/informerbench/informerbench/impl/internal/lock"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -22,12 +22,8 @@ var (
 //
 // Invariant: a key is in the table ⇔ its count is at least one.
 type compactFailures[T comparable] struct {
-	mu   sync.Mutex
-	keys *keytable.Table[T, uint32]
-}
-
-func newCompactFailures[T comparable]() compactFailures[T] {
-	return compactFailures[T]{keys: keytable.New[T, uint32]()}
+	mu   lock.Mutex
+	keys keytable.Table[T, uint32]
 }
 
 // NumRequeues is how often When was asked since the last Forget.
@@ -95,7 +91,9 @@ type compactExponential[T comparable] struct {
 // Upstream computes the same in floating point, which agrees to the
 // nanosecond for delays below 104 days.
 func NewItemExponentialFailure[T comparable](base, max time.Duration) workqueue.TypedRateLimiter[T] {
-	return &compactExponential[T]{newCompactFailures[T](), base, max}
+	l := &compactExponential[T]{base: base, max: max}
+	l.keys.Init()
+	return l
 }
 
 func (l *compactExponential[T]) When(item T) time.Duration {
@@ -116,7 +114,9 @@ type compactFastSlow[T comparable] struct {
 // NewItemFastSlow makes a limiter that answers fast for the first
 // maxFastAttempts failures of an item, then slow.
 func NewItemFastSlow[T comparable](fast, slow time.Duration, maxFastAttempts int) workqueue.TypedRateLimiter[T] {
-	return &compactFastSlow[T]{newCompactFailures[T](), fast, slow, maxFastAttempts}
+	l := &compactFastSlow[T]{fast: fast, slow: slow, maxFastAttempts: maxFastAttempts}
+	l.keys.Init()
+	return l
 }
 
 func (l *compactFastSlow[T]) When(item T) time.Duration {
@@ -133,7 +133,7 @@ func (l *compactFastSlow[T]) When(item T) time.Duration {
 // compactBucket is an integer token bucket for all items.
 type compactBucket[T comparable] struct {
 	stopwatch
-	mu     sync.Mutex
+	mu     lock.Mutex
 	bucket bucket
 }
 

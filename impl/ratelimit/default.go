@@ -34,13 +34,14 @@ func NewDefault[T comparable](opts ...Option) *Controller[T] {
 // NewItemExponentialFailure and NewBucket for their meaning.
 func NewController[T comparable](base, max time.Duration, limit rate.Limit, burst int, opts ...Option) *Controller[T] {
 	o := apply(opts)
-	return &Controller[T]{
-		compactFailures: newCompactFailures[T](),
-		stopwatch:       newStopwatch(o.clock),
-		base:            base,
-		max:             max,
-		bucket:          newBucket(limit, burst, o.horizon),
+	c := &Controller[T]{
+		stopwatch: newStopwatch(o.clock),
+		base:      base,
+		max:       max,
+		bucket:    newBucket(limit, burst, o.horizon),
 	}
+	c.keys.Init()
+	return c
 }
 
 // When counts a failure of item and answers how long its retry must wait.

@@ -35,7 +35,7 @@ type fused[T comparable] struct {
 	retries workqueue.CounterMetric       // nil without a name or a provider
 	closed  atomic.Bool                   // ShuttingDown, readable without the lock
 
-	keys       *keytable.Table[T, entry]
+	keys       keytable.Table[T, entry]
 	head, tail uint32
 	length     int
 
@@ -95,13 +95,13 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 	q := &fused[T]{
 		alarm:   alarm.New(config.Clock),
 		limiter: limiter,
-		keys:    keytable.New[T, entry](),
 		head:    end,
 		tail:    end,
 		armed:   alarm.Never,
 		meter:   meter.New(config.Name, config.MetricsProvider, config.Clock),
 	}
 	q.Init()
+	q.keys.Init()
 	if q.meter != nil {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}

@@ -65,12 +65,11 @@ func (t *Table[K, V]) Init() {
 	t.small.Store(!t.irreflexive)
 }
 
-// NewWide makes an empty table that trades memory for speed while it fills: its
+// InitWide is Init of a table that trades memory for speed while it fills: its
 // index grows in large steps, up to 26 bytes a key in place of 10.
-func NewWide[K comparable, V any]() *Table[K, V] {
-	t := New[K, V]()
+func (t *Table[K, V]) InitWide() {
+	t.Init()
 	t.wide = true
-	return t
 }
 
 // Hash is the hash of key, as Find and Insert take it. It is safe for

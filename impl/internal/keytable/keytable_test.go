@@ -182,7 +182,8 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 // A wide table has room in its references for the slots that its larger index
 // has room for.
 func TestWideIndexGrowsInLargeSteps(t *testing.T) {
-	table := NewWide[int, int]()
+	table := new(Table[int, int])
+	table.InitWide()
 	var sizes []int
 	for k := range 200_000 {
 		table.Insert(table.Hash(k), k)

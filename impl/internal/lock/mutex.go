@@ -52,25 +52,24 @@ const patience = time.Millisecond
 // TryLock locks m if it is free, and reports whether it did.
 func (m *Mutex) TryLock() bool { return atomic.CompareAndSwapUint32(&m.locked, 0, 1) }
 
-// Lock locks m. It is a call even if m is free: TryLock, and Wait if that fails,
-// are none.
+// Lock locks m. It is no call if m is free.
 func (m *Mutex) Lock() {
 	if !m.TryLock() {
-		m.Wait()
+		m.wait()
 	}
 }
 
 // Unlock unlocks m, which must be locked.
 func (m *Mutex) Unlock() { unlock(m) }
 
-// Wait locks an m that was found locked.
-func (m *Mutex) Wait() {
+// wait is Lock of an m that was found locked.
+func (m *Mutex) wait() {
 	m.turn.Lock()
 	m.try()
 	m.turn.Unlock()
 }
 
-// try is Wait of the one whose turn it is.
+// try is wait of the one whose turn it is.
 func (m *Mutex) try() {
 	if m.woken == nil {
 		m.woken = make(chan bool, 1)
