@@ -51,6 +51,7 @@ var stages = []stage{
 	{drive.Staleness, "how old what a reader of the cache sees is"},
 	{drive.Read, "one call of a reader beside the load"},
 	{drive.Lateness, "how late the load itself was: latencies that are not far above it are in doubt"},
+	{drive.Taken, "from the moment an event was due until the controller’s process took it: beside its lateness, how long the process’s goroutines waited for a processor"},
 }
 
 // A driveArm is one combination of variants over its rounds.

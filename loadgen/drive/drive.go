@@ -39,6 +39,8 @@ type Config struct {
 	Warmup   time.Duration // latencies of events due before it are not recorded
 	Drain    time.Duration // how long reconciles take their time after the load; default 30s
 
+	// Pacer waits for the events; nil for pace.New(). Run closes it.
+	Pacer *pace.Pacer
 	// Registry, if not nil, gets the metrics that controllers serve.
 	Registry *prometheus.Registry
 	// Progress, if not nil, is called about once a second, and at the end.
@@ -88,12 +90,18 @@ type drive struct {
 // returns an error too. A drive that lost something is no error: ask the
 // result's Accounting.
 func Run(ctx context.Context, config Config) (Result, error) {
+	if config.Pacer == nil {
+		config.Pacer = pace.New()
+	}
+	defer config.Pacer.Close()
 	d, err := newDrive(config)
 	if err != nil {
 		return Result{}, err
 	}
 	if config.Speed > 0 {
-		d.alone = time.Duration(pace.SelfTest(pacedEvents, pacedDistance).ValueAtQuantile(99))
+		if d.alone, err = config.Pacer.SelfTest(ctx, pacedEvents, pacedDistance); err != nil {
+			return Result{}, err
+		}
 	}
 	return d.run(ctx)
 }
@@ -121,7 +129,7 @@ func newDrive(config Config) (*drive, error) {
 	if config.Drain == 0 {
 		config.Drain = defaultDrain
 	}
-	d := &drive{config: config, spec: spec, until: exactly, pacer: pace.New()}
+	d := &drive{config: config, spec: spec, until: exactly, pacer: config.Pacer}
 	if config.Trace != nil {
 		d.source, err = ofTrace(config.Trace, time.Duration(float64(config.Duration)*config.Speed))
 	} else {

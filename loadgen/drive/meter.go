@@ -94,10 +94,11 @@ var quantiles = []float64{
 }
 
 func newDistribution(name string, h *hdr.Histogram) Distribution {
-	d := Distribution{Name: name, Count: h.TotalCount()}
-	if d.Count == 0 {
+	d := Distribution{Name: name}
+	if h == nil || h.TotalCount() == 0 {
 		return d
 	}
+	d.Count = h.TotalCount()
 	d.Mean, d.Max = math.Round(h.Mean()), resolved(h.Max())
 	for _, q := range quantiles {
 		if float64(d.Count)*(1-q) < 1 {

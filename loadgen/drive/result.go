@@ -54,7 +54,8 @@ const (
 	Throttle   = "throttle"   // waiting for the client's own rate limit, one an API call
 	Staleness  = "staleness"  // how old what a reader sees is: the time since the first due change that it does not show, 0 if none
 	Read       = "read"       // one call of a reader beside the load
-	Lateness   = "lateness"   // of the load itself: from an event's time to its hand-over to the watch
+	Lateness   = "lateness"   // of the load itself: from an event's time to its release
+	Taken      = "taken"      // from an event's time until this process took it from the one that released it; its wait for a processor makes the difference
 )
 
 // A Setup is what was driven.

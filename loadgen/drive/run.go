@@ -146,8 +146,10 @@ func (d *drive) finish(result *Result) {
 			result.Latencies = append(result.Latencies, x)
 		}
 	}
-	if late := newDistribution(Lateness, d.pacer.Lateness()); late.Count > 0 {
-		result.Latencies = append(result.Latencies, late)
+	for _, x := range []Distribution{newDistribution(Lateness, d.pacer.Lateness()), newDistribution(Taken, d.pacer.Taken())} {
+		if x.Count > 0 {
+			result.Latencies = append(result.Latencies, x)
+		}
 	}
 	served := d.server.Stats()
 	a.Relists = max(0, int(served.Lists)-len(d.resources))
@@ -177,13 +179,16 @@ func (d *drive) doubts(r *Result) {
 	if r.Generator.Share > costlyLoad {
 		warn("the load itself takes %.0f %% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
 	}
-	late := r.Latency(Lateness).At(0.99)
+	late, taken := r.Latency(Lateness).At(0.99), r.Latency(Taken).At(0.99)
 	switch {
 	case d.stream.unpaced() && a.Sent > 1:
 		warn("the events came as fast as possible: latencies count from the begin of the load, and say how long all of it takes")
 	case late > int64(lateLoad):
 		warn("the load was late by %s (p99; without the controller, at 10,000 events/s, %s): latencies, which count from the intended time, include that",
 			time.Duration(late).Round(10*time.Microsecond), r.Generator.Lateness.Round(10*time.Microsecond))
+	case taken > int64(lateLoad):
+		warn("this process took events %s after their time (p99), though the load was late by %s only: its goroutines waited for a processor, as a client's that read from a connection would, and latencies, which count from the intended time, include that",
+			time.Duration(taken).Round(10*time.Microsecond), time.Duration(late).Round(10*time.Microsecond))
 	}
 	if a.Hurried > 0 {
 		warn("the controller was still behind %s after the load: %d reconciles were cut short, and the latencies of their events are lower bounds", d.config.Drain, a.Hurried)

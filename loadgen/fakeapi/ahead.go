@@ -2,6 +2,9 @@ package fakeapi
 
 import (
 	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/loadgen"
 )
@@ -21,25 +24,39 @@ type made struct {
 	err   error
 }
 
-// aheadBatch events are handed over at a time: rarely, and soon enough.
-const aheadBatch = 64
+// aheadBatch events are handed over at a time, rarely and soon enough, and there
+// are so many batches that the goroutine may have to wait for a processor as long
+// as garbage collections make it wait.
+const (
+	aheadBatch   = 64
+	aheadBatches = 16
+)
 
-func newAhead(stream loadgen.Stream) *ahead {
-	a := &ahead{full: make(chan []made, 2), empty: make(chan []made, 2)}
-	for range cap(a.empty) {
+// newAhead reads a stream without its bookmarks. It announces the moments at
+// which the events are due, counted from begin.
+func newAhead(stream loadgen.Stream, begin time.Time, announce func([]time.Time)) *ahead {
+	a := &ahead{full: make(chan []made, aheadBatches), empty: make(chan []made, aheadBatches)}
+	for range aheadBatches {
 		a.empty <- make([]made, 0, aheadBatch)
 	}
 	a.reading.Go(func() {
+		due := make([]time.Time, 0, aheadBatch)
 		for batch := range a.empty {
-			for batch = batch[:0]; len(batch) < aheadBatch; {
-				event, err := stream.Next()
-				batch = append(batch, made{event, err})
-				if err != nil {
-					a.full <- batch
-					return
+			batch, due = batch[:0], due[:0]
+			var err error
+			for len(batch) < aheadBatch && err == nil {
+				var event loadgen.Event
+				if event, err = stream.Next(); err != nil {
+					batch = append(batch, made{err: err})
+				} else if event.Type != watch.Bookmark { // the server makes its own
+					batch, due = append(batch, made{event: event}), append(due, begin.Add(event.At))
 				}
 			}
+			announce(due)
 			a.full <- batch
+			if err != nil {
+				return
+			}
 		}
 	})
 	return a

@@ -40,7 +40,7 @@ func TestStreamIsReadAhead(t *testing.T) {
 		defer cancel()
 		return server, server.Run(ctx)
 	}
-	for _, until := range []int{0, 1, aheadBatch - 1, aheadBatch, aheadBatch + 1, 5*aheadBatch + 3} {
+	for _, until := range []int{0, 1, aheadBatch - 1, aheadBatch, aheadBatch + 1, 5*aheadBatch + 3, (aheadBatches + 2) * aheadBatch} {
 		synctest.Test(t, func(t *testing.T) {
 			server, err := serve(t, &counted{until: until}, time.Hour)
 			require.ErrorIs(t, err, errBroken)
@@ -52,6 +52,6 @@ func TestStreamIsReadAhead(t *testing.T) {
 		server, err := serve(t, stream, 10*time.Second+time.Millisecond)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.EqualValues(t, 10, server.Stats().Sent)
-		require.LessOrEqual(t, stream.read, 2*aheadBatch, "read ahead by the batches there are")
+		require.LessOrEqual(t, stream.read, aheadBatches*aheadBatch, "read ahead by the batches there are")
 	})
 }

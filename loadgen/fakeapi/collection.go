@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,8 +13,8 @@ import (
 
 // A collection is the objects of one resource and the events that led to them.
 //
-// Invariant: history[i] has position begin+i; every event at or after begin is
-// in it; a watch reads from its own position.
+// Invariant: every event at or after the history's begin is in it; a watch reads
+// from its own position.
 type collection struct {
 	mu      sync.Mutex
 	changed *sync.Cond // history has grown, or a watch has ended
@@ -25,8 +24,7 @@ type collection struct {
 	index   map[name]int     // in objects
 	version uint64           // resource version of the last event
 
-	history []entry
-	begin   uint64    // position of history[0]
+	history history
 	mark    uint64    // a position that the history had reached ...
 	marked  time.Time // ... when this was due
 	floor   uint64    // resource versions below it are gone
@@ -37,11 +35,6 @@ type collection struct {
 }
 
 type name struct{ namespace, name string }
-
-type entry struct {
-	version uint64 // never below its predecessor's
-	event   watch.Event
-}
 
 // The history keeps the events of so long at least, and of twice as long at
 // most, for watches that come back: a real server's watch cache keeps those of
@@ -97,10 +90,10 @@ func (c *collection) repeat(kind watch.EventType, object loadgen.Object) {
 }
 
 func (c *collection) record(kind watch.EventType, object loadgen.Object) {
-	c.history = append(c.history, entry{c.version, watch.Event{Type: kind, Object: object}})
+	c.history.append(entry{c.version, watch.Event{Type: kind, Object: object}})
 	c.changed.Broadcast()
-	if len(c.history) >= 2*remembered {
-		c.trim(c.begin + remembered)
+	if c.history.len() >= 2*remembered {
+		c.trim(c.history.begin + remembered)
 	}
 }
 
@@ -110,14 +103,10 @@ func (c *collection) trim(position uint64) {
 	for w := range c.watches {
 		position = min(position, w.position)
 	}
-	if position <= c.begin {
-		return
+	if position > c.history.begin {
+		c.floor = max(c.floor, c.history.at(position-1).version)
+		c.history.trim(position)
 	}
-	n := int(position - c.begin)
-	c.floor = max(c.floor, c.history[n-1].version)
-	clear(c.history[:n]) // lets go of the objects
-	c.history = c.history[n:]
-	c.begin = position
 }
 
 // room forgets what is no longer fresh when an event is due, and waits until the
@@ -127,9 +116,9 @@ func (c *collection) room(ctx context.Context, due time.Time) error {
 	defer c.mu.Unlock()
 	if due.Sub(c.marked) >= fresh {
 		c.trim(c.mark)
-		c.mark, c.marked = c.begin+uint64(len(c.history)), due
+		c.mark, c.marked = c.history.end, due
 	}
-	if len(c.history) < 2*remembered {
+	if c.history.len() < 2*remembered {
 		return nil
 	}
 	stop := context.AfterFunc(ctx, func() {
@@ -139,7 +128,7 @@ func (c *collection) room(ctx context.Context, due time.Time) error {
 	})
 	defer stop()
 	for ctx.Err() == nil {
-		if c.trim(c.begin + remembered); len(c.history) < 2*remembered {
+		if c.trim(c.history.begin + remembered); c.history.len() < 2*remembered {
 			break
 		}
 		c.changed.Wait()
@@ -152,8 +141,7 @@ func (c *collection) room(ctx context.Context, due time.Time) error {
 func (c *collection) compact() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begin += uint64(len(c.history))
-	c.history = nil
+	c.history.trim(c.history.end)
 	c.floor = c.version
 	for w := range c.watches {
 		w.end = endGone
@@ -168,11 +156,5 @@ func (c *collection) at(version uint64) (uint64, bool) {
 	if version < c.floor {
 		return 0, false
 	}
-	i, _ := slices.BinarySearchFunc(c.history, version, func(e entry, version uint64) int {
-		if e.version <= version {
-			return -1
-		}
-		return 1
-	})
-	return c.begin + uint64(i), true
+	return c.history.after(version), true
 }

@@ -167,17 +167,17 @@ func TestHistoryStaysFresh(t *testing.T) {
 		}
 	}
 	happen(1000)
-	require.LessOrEqual(t, len(c.history), 2*750)
+	require.LessOrEqual(t, c.history.len(), 2*750)
 	_, ok := c.at(uint64(version - 750))
 	require.True(t, ok, "75 seconds ago")
 	_, ok = c.at(uint64(version - 2*750 - 1))
 	require.False(t, ok, "more than 150 seconds ago")
 
-	slow := &watcher{position: c.begin + uint64(len(c.history))}
+	slow := &watcher{position: c.history.end}
 	c.watches[slow] = struct{}{}
 	happen(1000)
-	require.Equal(t, slow.position, c.begin, "what it has yet to read is there")
+	require.Equal(t, slow.position, c.history.begin, "what it has yet to read is there")
 	delete(c.watches, slow)
 	happen(150)
-	require.LessOrEqual(t, len(c.history), 2*750)
+	require.LessOrEqual(t, c.history.len(), 2*750)
 }

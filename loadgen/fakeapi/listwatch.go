@@ -129,7 +129,7 @@ func (l ListerWatcher) join(w *watcher, version string, streamed bool) error {
 	c := l.collection
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.position = c.begin + uint64(len(c.history))
+	w.position = c.history.end
 	if streamed || version == "" || version == "0" {
 		for _, object := range c.objects {
 			w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: object})

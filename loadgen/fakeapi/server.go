@@ -121,12 +121,13 @@ func (s *Server) Stats() Stats {
 // returns after the last one. It is called once.
 //
 // Where a watch is so far behind that its backlog fills the server's history,
-// Run waits for it: no event is lost, and its lateness shows.
+// Run waits for it: no event is lost, and the events behind it are taken late.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.config.Pacer.Close()
-	stream := newAhead(s.config.Stream)
-	defer stream.stop()
+	pacer := s.config.Pacer
+	defer pacer.Close()
 	begin := time.Now()
+	stream := newAhead(s.config.Stream, begin, pacer.Announce)
+	defer stream.stop()
 	for {
 		event, err := stream.Next()
 		if errors.Is(err, io.EOF) {
@@ -135,14 +136,11 @@ func (s *Server) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if event.Type == watch.Bookmark {
-			continue // the server makes its own
-		}
 		if event.Resource < 0 || event.Resource >= len(s.collections) {
 			return fmt.Errorf("an event of resource %d, expected below %d", event.Resource, len(s.collections))
 		}
 		due := begin.Add(event.At)
-		if err := s.config.Pacer.Wait(ctx, due); err != nil {
+		if err := pacer.Wait(ctx, due); err != nil {
 			return err
 		}
 		if err := s.happen(ctx, event, due); err != nil {

@@ -138,12 +138,11 @@ func (w *watcher) next(batch []watch.Event) []watch.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for w.end == endNone {
-		if ahead := c.begin + uint64(len(c.history)) - w.position; ahead > 0 {
-			full := len(c.history) >= 2*remembered
-			for _, e := range c.history[w.position-c.begin:][:min(int(ahead), cap(batch))] {
-				batch = append(batch, e.event)
+		if w.position < c.history.end {
+			full := c.history.len() >= 2*remembered
+			for ; w.position < c.history.end && len(batch) < cap(batch); w.position++ {
+				batch = append(batch, c.history.at(w.position).event)
 			}
-			w.position += uint64(len(batch))
 			if full { // Run may be waiting for room
 				c.changed.Broadcast()
 			}

@@ -1,14 +1,15 @@
 // Package pace waits for the moments at which the events of a load are due. Its
 // steps, in order:
 //
-//  1. A [Pacer] is bound to a thread of its own, where the operating system
-//     allows precise sleeps, and before all others in its turn, where that is
-//     permitted: what is measured must not hold up the load.
+//  1. A [Pacer] is a process of its own ([NewProcess]) or bound to a thread of
+//     its own ([New]), where the operating system allows precise sleeps, and
+//     before all others in its turn, where that is permitted: what is measured
+//     must not hold up the load.
 //  2. [Pacer.Wait] sleeps until an event is due, in the open loop: a late event
 //     does not wait, and does not move the next.
 //  3. [Pacer.Lateness] holds by how much each event was late, so that a run can
-//     show that its load was the one that was asked for, and [SelfTest] how late
-//     it would be on this machine if nothing else ran.
+//     show that its load was the one that was asked for, and [Pacer.SelfTest]
+//     how late it would be on this machine if nothing else ran.
 package pace
 
 import (
@@ -21,9 +22,11 @@ import (
 
 // A Pacer waits for one goroutine. It must be closed by that goroutine.
 type Pacer struct {
+	far      *far    // nil: in this process
 	precise  sleeper // nil: timers only
 	bound    bool
 	lateness *hdrhistogram.Histogram
+	taken    *hdrhistogram.Histogram // nil without far
 }
 
 // A sleeper sleeps more precisely than the runtime's timers, on one thread.
@@ -36,12 +39,21 @@ type sleeper interface {
 // longest lateness that is told apart: an hour.
 const maxLateness = int64(time.Hour)
 
-// New returns the most precise pacer there is on this system.
+// New returns the most precise pacer there is in this process.
 func New() *Pacer { return &Pacer{precise: newSleeper(), lateness: newHistogram()} }
 
 // NewTimer returns a pacer that uses the runtime's timers only: late by half a
 // millisecond and more, but at home in a testing/synctest bubble.
 func NewTimer() *Pacer { return &Pacer{lateness: newHistogram()} }
+
+// Announce names moments before they are waited for, all of them in that order,
+// so that a process of its own can release them. The pacers of this process do
+// without.
+func (p *Pacer) Announce(due []time.Time) {
+	if p.far != nil {
+		p.far.announce(due)
+	}
+}
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxLateness, 3) }
 
@@ -50,10 +62,19 @@ func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxLate
 const timerLead = 2 * time.Millisecond
 
 // Wait returns at the moment due, at once if that has passed, and notes how
-// late it is. It returns early with the context's error, then without a note.
+// late it is. It returns early with the context's error, the same context in all
+// calls, and then without a note.
 //
 // The goroutine that calls it first is bound to its thread until Close.
 func (p *Pacer) Wait(ctx context.Context, due time.Time) error {
+	if p.far != nil {
+		late, err := p.far.wait(ctx)
+		if err == nil {
+			note(p.lateness, late)
+			note(p.taken, time.Since(due))
+		}
+		return err
+	}
 	left := time.Until(due)
 	if left > 0 {
 		if p.precise == nil {
@@ -76,8 +97,12 @@ func (p *Pacer) Wait(ctx context.Context, due time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_ = p.lateness.RecordValue(min(int64(-left), maxLateness)) // within the range
+	note(p.lateness, -left)
 	return nil
+}
+
+func note(h *hdrhistogram.Histogram, d time.Duration) {
+	_ = h.RecordValue(min(max(0, int64(d)), maxLateness)) // within the range
 }
 
 func (p *Pacer) bind() {
@@ -89,19 +114,32 @@ func (p *Pacer) bind() {
 }
 
 // SelfTest paces events that do nothing, so many at that distance, and returns
-// how late they were.
-func SelfTest(events int, distance time.Duration) *hdrhistogram.Histogram {
-	p := New()
-	defer p.Close()
-	begin := time.Now()
-	for i := range events {
-		_ = p.Wait(context.Background(), begin.Add(time.Duration(i)*distance)) // never ends early
+// the 99th percentile of how late they were. It notes nothing.
+func (p *Pacer) SelfTest(ctx context.Context, events int, distance time.Duration) (time.Duration, error) {
+	due := make([]time.Time, events)
+	for i, begin := 0, time.Now(); i < events; i++ {
+		due[i] = begin.Add(time.Duration(i) * distance)
 	}
-	return p.Lateness()
+	p.Announce(due)
+	for _, t := range due {
+		if err := p.Wait(ctx, t); err != nil {
+			return 0, err
+		}
+	}
+	late := p.lateness.ValueAtQuantile(99)
+	p.lateness.Reset()
+	if p.taken != nil {
+		p.taken.Reset()
+	}
+	return time.Duration(late), nil
 }
 
-// Close gives the thread back.
+// Close gives the thread back, or ends the process.
 func (p *Pacer) Close() {
+	if p.far != nil {
+		p.far.close()
+		return
+	}
 	if p.bound {
 		p.precise.unbind()
 		runtime.UnlockOSThread()
@@ -109,9 +147,14 @@ func (p *Pacer) Close() {
 	}
 }
 
-// Lateness holds, in nanoseconds, how late each wait returned. It must not be
-// read while another goroutine waits.
+// Lateness holds, in nanoseconds, how late each event was released: the load's
+// own delay. It must not be read while another goroutine waits.
 func (p *Pacer) Lateness() *hdrhistogram.Histogram { return p.lateness }
+
+// Taken holds, in nanoseconds after its moment, when this process took each
+// event from the one that released it; nil if none does. What it exceeds Lateness
+// by is this process's delay, as when a client reads late from its connection.
+func (p *Pacer) Taken() *hdrhistogram.Histogram { return p.taken }
 
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

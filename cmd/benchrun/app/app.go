@@ -115,7 +115,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), electionsCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
 	return root
 }
 

@@ -128,7 +128,9 @@ func (s Suite) driveSampleCommand() *cobra.Command {
 			quiet()
 			// The parent asks for a drive's end by killing it; what it saw is in
 			// the rounds before.
-			result, err := drive.Run(context.WithoutCancel(cmd.Context()), job.config(load))
+			config := job.config(load)
+			config.Pacer = newPacer(cmd, job.Speed)
+			result, err := drive.Run(context.WithoutCancel(cmd.Context()), config)
 			if err != nil {
 				return err
 			}

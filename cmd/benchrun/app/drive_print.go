@@ -54,7 +54,8 @@ var stages = map[string]string{
 	drive.Throttle:   "wait for the client's rate limit",
 	drive.Staleness:  "age of what a reader of the last change sees",
 	drive.Read:       "one read beside the load",
-	drive.Lateness:   "lateness of the load itself",
+	drive.Lateness:   "due → released by the load",
+	drive.Taken:      "due → taken by this process",
 }
 
 func latencyTable(r drive.Result) table {

@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/pace"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
@@ -51,6 +53,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	}
 	l.job.Arm, l.job.Parts = arm.Name, arm.parts
 	config := l.job.config(load)
+	config.Pacer = newPacer(cmd, l.job.Speed)
 	if l.metricsAddr != "" {
 		config.Registry = prometheus.NewRegistry()
 		address, stop, err := serveMetrics(l.metricsAddr, config.Registry)
@@ -89,6 +92,32 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		return errGate
 	}
 	return nil
+}
+
+// newPacer returns a pacer in a process of its own, which this one's goroutines
+// can't hold up, and where there is none, or nothing to pace, that of the drive.
+func newPacer(cmd *cobra.Command, speed float64) *pace.Pacer {
+	if speed == 0 {
+		return nil
+	}
+	program, err := self("pace")
+	if err != nil {
+		return nil
+	}
+	p, err := pace.NewProcess(exec.Command(program[0], program[1:]...))
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the load is paced by this process: %v\n", err)
+		return nil
+	}
+	return p
+}
+
+// paceCommand is the process that paces a drive's load.
+func paceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "pace", Short: "Answer moments when they have come", Hidden: true, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return pace.Serve(cmd.InOrStdin(), cmd.OutOrStdout()) },
+	}
 }
 
 // quiet keeps client-go from writing over the screen: what its reflectors tell
