@@ -123,11 +123,10 @@ func (s *Server) Stats() Stats {
 // Where a watch is so far behind that its backlog fills the server's history,
 // Run waits for it: no event is lost, and the events behind it are taken late.
 func (s *Server) Run(ctx context.Context) error {
-	pacer := s.config.Pacer
-	defer pacer.Close()
-	begin := time.Now()
+	pacer, begin := s.config.Pacer, time.Now()
 	stream := newAhead(s.config.Stream, begin, pacer.Announce)
 	defer stream.stop()
+	defer pacer.Close() // first, as it may be announcing
 	for {
 		event, err := stream.Next()
 		if errors.Is(err, io.EOF) {

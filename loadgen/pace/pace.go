@@ -47,8 +47,9 @@ func New() *Pacer { return &Pacer{precise: newSleeper(), lateness: newHistogram(
 func NewTimer() *Pacer { return &Pacer{lateness: newHistogram()} }
 
 // Announce names moments before they are waited for, all of them in that order,
-// so that a process of its own can release them. The pacers of this process do
-// without.
+// so that a process of its own can release them. Far ahead of the waits it may
+// block until Close or until they have caught up. It may be called while another
+// goroutine waits. The pacers of this process do without.
 func (p *Pacer) Announce(due []time.Time) {
 	if p.far != nil {
 		p.far.announce(due)
@@ -120,8 +121,12 @@ func (p *Pacer) SelfTest(ctx context.Context, events int, distance time.Duration
 	for i, begin := 0, time.Now(); i < events; i++ {
 		due[i] = begin.Add(time.Duration(i) * distance)
 	}
-	p.Announce(due)
-	for _, t := range due {
+	const ahead = 256 // less than any pipe holds
+	p.Announce(due[:min(ahead, events)])
+	for i, t := range due {
+		if i+ahead < events {
+			p.Announce(due[i+ahead : i+ahead+1])
+		}
 		if err := p.Wait(ctx, t); err != nil {
 			return 0, err
 		}

@@ -85,6 +85,24 @@ func TestProcessEndsWithTheContext(t *testing.T) {
 	p.Close()
 }
 
+// A pacer that is closed while it announces more than the pipes hold lets go.
+func TestProcessClosesWhileAnnouncing(t *testing.T) {
+	p := newProcess(t)
+	later := make([]time.Time, 100_000)
+	for i := range later {
+		later[i] = time.Now().Add(time.Hour)
+	}
+	announced := make(chan struct{})
+	go func() {
+		defer close(announced)
+		p.Announce(later)
+	}()
+	p.Close()
+	<-announced
+	p.Announce(later[:1])
+	require.Error(t, p.Wait(t.Context(), later[0]))
+}
+
 func TestProcessIsGone(t *testing.T) {
 	p := newProcess(t)
 	defer p.Close()
