@@ -35,7 +35,7 @@ func (b *builder) contents() *contents {
 func (b *builder) warm(h uint64) {
 	t := &b.d.stripe(h).table
 	c := t.chunk(t.home(h))
-	b.seen |= c.tags | uint64(c.slots[0]) // either cache line
+	b.seen |= c.tags | uint64(uintptr(c.keys[0])) // either cache line
 }
 
 // put is SnapshotStore's, without care for readers.

@@ -25,22 +25,22 @@ type slotTable struct {
 	used   uint32
 }
 
-// A chunk's entries are kept field by field. A tag is 0x80 with the lowest bits
-// of the hash, 0 for no entry. A length is seven bits; of a key that is not
-// shorter than long there is a pointer to the string. The eighth bits of lens are
-// the classes that have passed.
+// A chunk's entries are kept field by field, a byte each or more. A tag is 0x80
+// with the lowest bits of the hash, 0 for no entry. A length is seven bits; of a
+// key that is not shorter than long there is a pointer to the string. The eighth
+// bits of lens are the classes that have passed. Only the key is in the second
+// cache line.
 type chunk struct {
 	tags  uint64
 	lens  uint64
-	keys  [chunkLen]unsafe.Pointer
+	rest  [2]uint64 // the hash's next 16 bits, by the byte
 	slots [chunkLen]uint32
-	rest  [2]uint64 // the hash's next 16 bits
+	keys  [chunkLen]unsafe.Pointer
 }
 
 const (
 	chunkLen = 8
-	usual    = 7.25 // entries a chunk, on average, of a table that is made for its keys
-	fullest  = 7.6  // the most of them, until it grows
+	fullest  = 7.25 // the most entries a chunk, on average: a search goes on from few
 	tagBits  = 7
 	restBits = 16
 	long     = 0x7f
@@ -66,10 +66,10 @@ func newSlotTable(n uint32) slotTable {
 }
 
 // room is the number of chunks for a stripe's share of so many keys. Stripes
-// don't get exactly the same: few get so many more that their tables grow.
+// don't get exactly the same: two deviations are added, and few have to grow.
 func room(keys int) uint32 {
 	share := float64(keys) / stripeCount
-	return 1 + uint32((share+math.Sqrt(share))/usual)
+	return 1 + uint32((share+2*math.Sqrt(share))/fullest)
 }
 
 // chunk is chunk i.
@@ -124,6 +124,10 @@ func keyOf(k unsafe.Pointer, lens uint64, at int) string {
 	return *(*string)(k)
 }
 
+// restIs is whether an entry may be from h, by eight bits that its tag has not. It
+// spares most keys that are not stored the wait for another key with their tag.
+func restIs(rest uint64, at int, h uint64) bool { return uint8(rest>>(at*8)) == uint8(h>>tagBits) }
+
 // lenIs is whether a key is as long as an entry's, which is not long.
 func lenIs(lens uint64, at int, key string) bool {
 	return len(key) < long && lens>>(at*8)&long == uint64(len(key))
@@ -131,7 +135,8 @@ func lenIs(lens uint64, at int, key string) bool {
 
 // hash is what is known of the hash of the entry at a place.
 func (c *chunk) hash(at int) uint64 {
-	return c.rest[at/4]>>(at%4*restBits)&(1<<restBits-1)<<tagBits | c.tags>>(at*8)&(1<<tagBits-1)
+	rest := c.rest[1]>>(at*8)&0xff<<8 | c.rest[0]>>(at*8)&0xff
+	return rest<<tagBits | c.tags>>(at*8)&(1<<tagBits-1)
 }
 
 func withBits(word uint64, shift int, mask, to uint64) uint64 {
@@ -171,8 +176,8 @@ func (t *slotTable) fill(h uint64, k unsafe.Pointer, length uint64, slot uint32)
 }
 
 func (c *chunk) setRest(at int, h uint64) {
-	r := &c.rest[at/4]
-	*r = withBits(*r, at%4*restBits, 1<<restBits-1, h>>tagBits)
+	atomic.StoreUint64(&c.rest[0], withBits(c.rest[0], at*8, 0xff, h>>tagBits))
+	c.rest[1] = withBits(c.rest[1], at*8, 0xff, h>>(tagBits+8))
 }
 
 func (t *slotTable) full() bool { return float64(t.used) >= float64(t.n)*fullest }

@@ -16,12 +16,13 @@ func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 	st := d.stripe(h)
 	seq := st.seq.Load()
 	t := slotTable{chunks: loadPointer(&st.table.chunks), n: atomic.LoadUint32(&st.table.n)}
-	if seq%2 == 1 || st.seq.Load() != seq {
+	if st.seq.Load() != seq&^1 { // or it was odd
 		return s.getLocked(h, key)
 	}
 	c := t.chunk(t.home(h))
 	tags, lens := atomic.LoadUint64(&c.tags), atomic.LoadUint64(&c.lens)
-	_ = atomic.LoadUint32(&c.slots[0]) // the second cache line comes along with the first
+	rest := atomic.LoadUint64(&c.rest[0])
+	_ = atomic.LoadPointer(&c.keys[0]) // the second cache line comes along with the first
 	m := matches(tags, tagOf(h))
 	if m == 0 {
 		if lens&classOf(h) == 0 && st.seq.Load() == seq {
@@ -30,8 +31,11 @@ func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 		return s.search(h, key)
 	}
 	at := place(m)
+	if !restIs(rest, at, h) || !lenIs(lens, at, key) {
+		return s.search(h, key)
+	}
 	k := atomic.LoadPointer(&c.keys[at])
-	if p := d.objs.peek(atomic.LoadUint32(&c.slots[at])); p != nil && lenIs(lens, at, key) {
+	if p := d.objs.peek(atomic.LoadUint32(&c.slots[at])); p != nil {
 		o := loadAny(p)
 		if st.seq.Load() == seq && unsafe.String((*byte)(k), len(key)) == key {
 			return o.value(), true
@@ -46,15 +50,18 @@ func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
 	st := d.stripe(h)
 	seq := st.seq.Load()
 	t := slotTable{chunks: loadPointer(&st.table.chunks), n: atomic.LoadUint32(&st.table.n)}
-	if seq%2 == 1 || st.seq.Load() != seq {
+	if st.seq.Load() != seq&^1 { // or it was odd
 		return s.getLocked(h, key)
 	}
 	home := t.home(h)
 	for i := home; ; {
 		c := t.chunk(i)
-		tags, lens := atomic.LoadUint64(&c.tags), atomic.LoadUint64(&c.lens)
+		tags, lens, rest := atomic.LoadUint64(&c.tags), atomic.LoadUint64(&c.lens), atomic.LoadUint64(&c.rest[0])
 		for m := matches(tags, tagOf(h)); m != 0; m &= m - 1 {
 			at := place(m)
+			if !restIs(rest, at, h) {
+				continue
+			}
 			k := atomic.LoadPointer(&c.keys[at])
 			p := d.objs.peek(atomic.LoadUint32(&c.slots[at]))
 			if p == nil {
