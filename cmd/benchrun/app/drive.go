@@ -40,7 +40,10 @@ workers, reconcile) made of any variants, under a preset, a workload file or a
 recording of watch traffic. Events come when they are due, however far behind the
 controller is, and every latency counts from there: when the watch delivered an
 event, the cache held it, its key was enqueued, a worker picked it up, the first
-reconcile that saw it ended, and the first successful one.
+reconcile that saw it ended, and the first successful one. On Linux a process of
+its own releases them, so that the controller's garbage collector and scheduler
+don't make the load late; lateness says how late it was, and taken when this
+process took the events, as a client reads from its connection.
 
 Everything is accounted for: an event is seen by a reconcile or overtaken by a
 newer one, and the last state of every object is seen. A drive that loses
