@@ -37,12 +37,18 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
-	slot, found := q.table.Find(hash, item)
-	if q.Closed || found && *q.word(slot)&dirty != 0 {
+	if q.Closed {
 		q.Unlock()
 		return
 	}
-	q.mark(hash, item, slot, found)
+	if slot, found := q.table.Enter(hash, item); !found {
+		q.push(slot)
+	} else if word := q.word(slot); *word&dirty == 0 {
+		*word |= dirty // Done will queue it
+	} else {
+		q.Unlock()
+		return
+	}
 	if q.Due(q.length) {
 		q.Leave(q.length)
 		return

@@ -51,10 +51,7 @@ func (f *compactFailures[T]) Forget(item T) {
 // count adds a failure and returns how many there were before. The caller
 // holds mu.
 func (f *compactFailures[T]) count(hash uint32, item T) (before uint32) {
-	slot, ok := f.keys.Find(hash, item)
-	if !ok {
-		slot = f.keys.Insert(hash, item)
-	}
+	slot, _ := f.keys.Enter(hash, item)
 	return fail(f.keys.At(slot))
 }
 

@@ -45,10 +45,8 @@ func (q *fused[T]) addAfter(hash uint32, item T, at int64) (early bool) {
 
 // slotOf finds or makes the entry of an item.
 func (q *fused[T]) slotOf(hash uint32, item T) uint32 {
-	if slot, found := q.keys.Find(hash, item); found {
-		return slot
-	}
-	return q.keys.Insert(hash, item)
+	slot, _ := q.keys.Enter(hash, item)
+	return slot
 }
 
 // schedule makes an entry wait until at and reports whether the alarm would

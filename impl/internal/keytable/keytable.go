@@ -171,6 +171,57 @@ func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	return slot
 }
 
+// Enter is Find and, where that finds nothing, Insert.
+func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
+	if t.small.Load() {
+		for few := t.few; few != 0; few &= few - 1 {
+			slot = uint32(bits.TrailingZeros32(few)) % blockLen
+			if t.first.keys[slot] == key {
+				return slot, true
+			}
+		}
+		return t.Insert(hash, key), false
+	}
+	if hash == 0 || t.irreflexive || t.used >= t.limit {
+		return t.enter(hash, key)
+	}
+	// Mostly the home group tells all and has room: one look at it does for both.
+	want, low, tag := t.reference(hash, 0), t.slotMask, tagOf(hash)
+	group := &t.groups[t.home(hash)]
+	for m := group.match(tag); m != 0; m &= m - 1 {
+		if ref := group.refs[at(m)]; ref^want <= low {
+			slot = ref&low - 1
+			if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+				return slot, true
+			}
+		}
+	}
+	n := group.counts
+	if n >= groupLen { // full, or passed over
+		return t.enter(hash, key)
+	}
+	slot = t.take()
+	chunk := t.blocks[slot/blockLen].chunk
+	chunk.keys[slot%blockLen] = key
+	chunk.hashes[slot%blockLen] = hash
+	if slot >= low {
+		t.rebuild(len(t.groups)) // for wider slot numbers, and the new slot too
+		return slot, false
+	}
+	t.used++
+	group.tags[n], group.refs[n] = tag, want|(slot+1)
+	group.counts++
+	return slot, false
+}
+
+// enter is Enter in two steps.
+func (t *Table[K, V]) enter(hash uint32, key K) (slot uint32, found bool) {
+	if slot, found = t.Find(hash, key); !found {
+		slot = t.Insert(hash, key)
+	}
+	return slot, found
+}
+
 // enlarge makes a small table one that is not. The index that it had before, if
 // any, was emptied reference by reference and can be used as it is.
 func (t *Table[K, V]) enlarge() {

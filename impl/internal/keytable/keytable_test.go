@@ -86,14 +86,20 @@ type model struct {
 
 func (m model) insert(t require.TestingT, key int) {
 	h := m.table.Hash(key)
-	slot, ok := m.table.Find(h, key)
+	find := m.table.Find
+	if key%2 == 0 {
+		find = m.table.Enter
+	}
+	slot, ok := find(h, key)
 	want, wantOK := m.slots[key]
 	require.Equal(t, wantOK, ok)
 	if ok {
 		require.Equal(t, want, slot)
 		return
 	}
-	slot = m.table.Insert(h, key)
+	if key%2 != 0 {
+		slot = m.table.Insert(h, key)
+	}
 	require.Zero(t, *m.table.At(slot), "the value of a new slot, which nobody else has")
 	*m.table.At(slot) = key*10 + 1
 	m.slots[key] = slot
@@ -322,8 +328,10 @@ func TestKeysThatDifferFromThemselves(t *testing.T) {
 	nan := pair{"a", math.NaN()}
 	var slots []uint32
 	for range 1000 {
-		slots = append(slots, table.Insert(table.Hash(nan), nan))
-		_, ok := table.Find(table.Hash(nan), nan)
+		slot, ok := table.Enter(table.Hash(nan), nan)
+		require.False(t, ok)
+		slots = append(slots, slot)
+		_, ok = table.Find(table.Hash(nan), nan)
 		require.False(t, ok)
 	}
 	same := pair{"a", 1}
@@ -337,6 +345,24 @@ func TestKeysThatDifferFromThemselves(t *testing.T) {
 	require.Equal(t, 1, table.Len())
 	_, ok := table.Find(table.Hash(same), same)
 	require.True(t, ok)
+}
+
+// TestEnter fills a table by Enter alone, past every width of its slot numbers.
+func TestEnter(t *testing.T) {
+	table := New[int, int]()
+	const n = 20_000
+	for _, there := range []bool{false, true} {
+		seen := map[uint32]bool{}
+		for k := range n {
+			slot, found := table.Enter(table.Hash(k), k)
+			require.Equal(t, there, found)
+			require.Equal(t, k, table.Key(slot))
+			seen[slot] = true
+		}
+		check(t, table)
+		require.Len(t, seen, n)
+		require.Equal(t, n, table.Len())
+	}
 }
 
 func TestRemovedKeysAreNotKeptAlive(t *testing.T) {
