@@ -111,6 +111,18 @@ func indexerCases(seed uint64) []Case {
 				run: func(b *testing.B, v indexerVariant) {
 					getAll(b, v, 1, metadata(n, 1), shuffled(n, seed))
 				},
+			},
+			indexerQuestion{
+				name: "op=get/keys=long" + shape, unit: cpuTime,
+				summary: "the same by keys of 40 to 90 bytes",
+				run: func(b *testing.B, v indexerVariant) {
+					getAll(b, v, 1, longNamed(n), shuffled(n, seed))
+				},
+			},
+			indexerQuestion{
+				name: "op=get/keys=absent" + shape, unit: cpuTime,
+				summary: "keys are looked up that are not stored",
+				run:     func(b *testing.B, v indexerVariant) { getAbsent(b, v, 1, n, seed) },
 			})...)
 	}
 	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
@@ -212,33 +224,6 @@ func updateAll[O any](b *testing.B, v indexerVariant, indices int, list, next []
 	})
 	checkLen(b, s, n)
 	b.ReportMetric(live, "live-B/item")
-}
-
-func get(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
-	getAll(b, v, indices, pods(n), accessOrder(n, access, seed))
-}
-
-func getAll[O any](b *testing.B, v indexerVariant, indices int, list []O, order []int) {
-	n := len(list)
-	s, _ := filled(v, indices, list)
-	all := stringKeys(n)
-	keys := make([]string, n)
-	for i, k := range order {
-		keys[i] = all[k]
-	}
-	at, missing := 0, 0
-	const batch = 100
-	measured(b, batch, false, func() {
-		for _, key := range keys[at : at+batch] {
-			if _, exists, _ := s.GetByKey(key); !exists {
-				missing++
-			}
-		}
-		at = (at + batch) % n
-	})
-	if missing > 0 {
-		b.Fatalf("%d stored objects were not found", missing)
-	}
 }
 
 func list(b *testing.B, v indexerVariant, indices, n int) {
