@@ -123,24 +123,31 @@ func having[E any](s *SnapshotStore, name, value string, of func(*contents) *vec
 	defer s.done()
 	slots, all := p.many.snapshot(&s.clock), of(d).snapshot(&s.clock)
 	s.mu.RUnlock()
-	return gather(make([]E, 0, slots.n), slots, all)
+	return gather(slots, all)
 }
 
-// gather appends what is in some slots. Neighbours in an index are often
-// neighbours in the store, so the leaf is looked up once for a run of them.
-func gather[E any](out []E, slots view[uint32], all view[E]) []E {
-	var l *leaf[E]
-	at := ^uint32(0)
+func gather[E any](slots view[uint32], all view[E]) []E {
+	out := make([]E, slots.n)
 	for i := 0; i < slots.n; i += leafLen {
-		for _, slot := range slots.part(i) {
-			if slot/leafLen != at {
-				at = slot / leafLen
-				l = all.leaf(at)
-			}
-			out = append(out, l[slot%leafLen])
-		}
+		part := slots.part(i)
+		pick(out[i:i+len(part)], part, all)
 	}
 	return out
+}
+
+// pick copies what is in some slots, one at least. Neighbours in an index are often
+// neighbours in the store, so the leaf is looked up once for a run of them.
+func pick[E any](to []E, slots []uint32, all view[E]) {
+	to = to[:len(slots)]
+	at := slots[0] / leafLen
+	l := all.leaf(at)
+	for i, slot := range slots {
+		if slot/leafLen != at {
+			at = slot / leafLen
+			l = all.leaf(at)
+		}
+		to[i] = l[slot%leafLen]
+	}
 }
 
 // havingAny takes the slots of all the values at one moment and reads an object
@@ -202,15 +209,12 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 				return
 			}
 		}
-		var l *leaf[any]
-		at := ^uint32(0)
+		var some leaf[any] // a loop of its own around yield has its variables in registers
 		for i := 0; i < many.n; i += leafLen {
-			for _, slot := range many.part(i) {
-				if slot/leafLen != at {
-					at = slot / leafLen
-					l = all.leaf(at)
-				}
-				if !yield(l[slot%leafLen]) {
+			part := many.part(i)
+			pick(some[:len(part)], part, all)
+			for _, obj := range some[:len(part)] {
+				if !yield(obj) {
 					return
 				}
 			}
