@@ -48,6 +48,10 @@ func NewCoarseClock(c clock.WithTicker, tick time.Duration) *CoarseClock {
 // Now is the time of the last tick.
 func (k *CoarseClock) Now() time.Time { return k.begin.Add(time.Duration(k.now.Load())) }
 
+// Elapsed is the time from when the clock was made to the last tick. Queues read
+// it in place of Since, for it costs less.
+func (k *CoarseClock) Elapsed() time.Duration { return time.Duration(k.now.Load()) }
+
 // Since is the time from t to the last tick.
 func (k *CoarseClock) Since(t time.Time) time.Duration {
 	return k.begin.Sub(t) + time.Duration(k.now.Load())

@@ -72,8 +72,8 @@ func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 		}
 		q.Sleep()
 	}
-	item = q.table.Key(q.head)
 	q.foresee()
+	item = q.table.Key(q.head)
 	q.pop()
 	q.Handed()
 	if q.Due(q.length) {

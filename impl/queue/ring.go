@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/gate"
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 )
 
 var _ workqueue.TypedInterface[string] = (*ringQueue[string])(nil)
 
-// ringQueue keeps one entry a key in a Go map, where client-go keeps the key in
+// ringQueue keeps one entry a key in a table, where client-go keeps the key in
 // two sets, and a ring for the order.
 //
 // Invariant: an item has an entry ⇔ it is dirty or in processing; it is in
@@ -17,7 +18,7 @@ var _ workqueue.TypedInterface[string] = (*ringQueue[string])(nil)
 type ringQueue[T comparable] struct {
 	gate.Gate
 	queue   workqueue.Queue[T]
-	entries map[T]ringEntry
+	entries keytable.Table[T, ringEntry]
 	times   map[T]ringTimes // of the entries, with metrics
 }
 
@@ -36,7 +37,8 @@ func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Typed
 	if q := upstream(&config); q != nil {
 		return q
 	}
-	q := &ringQueue[T]{queue: config.Queue, entries: map[T]ringEntry{}, times: map[T]ringTimes{}}
+	q := &ringQueue[T]{queue: config.Queue, times: map[T]ringTimes{}}
+	q.entries.Init()
 	if q.queue == nil {
 		q.queue = NewRingStorage[T]()
 	}
@@ -48,12 +50,17 @@ func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Typed
 func (q *ringQueue[T]) leave() { q.Gate.Leave(q.queue.Len()) }
 
 func (q *ringQueue[T]) Add(item T) {
+	hash := q.entries.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	defer q.leave()
 	if q.Closed {
 		return
 	}
-	e := q.entries[item]
+	var e ringEntry
+	slot, found := q.entries.Find(hash, item)
+	if found {
+		e = *q.entries.At(slot)
+	}
 	if e.dirty {
 		if !e.processing {
 			q.queue.Touch(item)
@@ -65,8 +72,10 @@ func (q *ringQueue[T]) Add(item T) {
 		times.added = q.Meter.Add()
 		q.times[item] = times
 	}
-	e.dirty = true
-	q.entries[item] = e
+	if !found {
+		slot = q.entries.Insert(hash, item)
+	}
+	q.entries.At(slot).dirty = true
 	if !e.processing {
 		q.queue.Push(item)
 	}
@@ -88,7 +97,8 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 		q.Sleep()
 	}
 	item = q.queue.Pop()
-	q.entries[item] = ringEntry{processing: true}
+	slot, _ := q.entries.Enter(q.entries.Hash(item), item)
+	*q.entries.At(slot) = ringEntry{processing: true}
 	q.Handed()
 	if q.Meter != nil {
 		times, known := q.times[item] // not found if item differs from itself
@@ -99,10 +109,11 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 }
 
 func (q *ringQueue[T]) Done(item T) {
+	hash := q.entries.Hash(item)
 	q.Lock()
 	defer q.leave()
-	e := q.entries[item]
-	if !e.processing {
+	slot, found := q.entries.Find(hash, item)
+	if !found || !q.entries.At(slot).processing {
 		return // spurious-done
 	}
 	if q.Meter != nil {
@@ -112,13 +123,15 @@ func (q *ringQueue[T]) Done(item T) {
 		q.times[item] = times
 	}
 	q.Finished()
+	e := q.entries.At(slot)
 	if !e.dirty {
-		delete(q.entries, item)
-		delete(q.times, item)
+		q.entries.Remove(slot)
+		if q.Meter != nil {
+			delete(q.times, item)
+		}
 		return
 	}
 	e.processing = false
-	q.entries[item] = e
 	q.queue.Push(item)
 }
 

@@ -146,10 +146,7 @@ func (t *Table[K, V]) Find(hash uint32, key K) (slot uint32, ok bool) {
 func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	if t.small.Load() {
 		if t.few != allFew {
-			slot = uint32(bits.TrailingZeros32(^t.few)) % blockLen
-			t.few |= 1 << slot
-			t.first.keys[slot] = key
-			return slot
+			return t.takeFew(key)
 		}
 		t.enlarge()
 	}
@@ -180,7 +177,10 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 				return slot, true
 			}
 		}
-		return t.Insert(hash, key), false
+		if t.few == allFew {
+			return t.Insert(hash, key), false
+		}
+		return t.takeFew(key), false
 	}
 	if hash == 0 || t.irreflexive || t.used >= t.limit {
 		return t.enter(hash, key)

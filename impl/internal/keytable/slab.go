@@ -141,6 +141,14 @@ func (s *slab[K, V]) release(slot uint32) {
 	}
 }
 
+// takeFew occupies a free one of the first slots. There must be one.
+func (s *slab[K, V]) takeFew(key K) (slot uint32) {
+	slot = uint32(bits.TrailingZeros32(^s.few)) % blockLen
+	s.few |= 1 << slot
+	s.first.keys[slot] = key
+	return slot
+}
+
 // releaseFew is release for one of the first slots.
 func (s *slab[K, V]) releaseFew(slot uint32) {
 	var key K

@@ -13,10 +13,11 @@ const updatePeriod = 500 * time.Millisecond
 
 // A Meter calls the user's clock and metrics, so a queue calls it before it
 // changes its state and under a deferred unlock: a panic in there leaves the
-// state as it was. Moments are durations since the meter was made.
+// state as it was. Moments are durations since the meter or its clock was made.
 type Meter struct {
 	clock      clock.WithTicker
 	begin      time.Time
+	elapsed    elapsed // the clock, if it is one
 	depth      workqueue.GaugeMetric
 	adds       workqueue.CounterMetric
 	latency    workqueue.HistogramMetric
@@ -33,9 +34,11 @@ func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *M
 	if name == "" || provider == nil {
 		return nil
 	}
+	elapsed, _ := c.(elapsed)
 	return &Meter{
 		clock:      c,
 		begin:      c.Now(),
+		elapsed:    elapsed,
 		depth:      provider.NewDepthMetric(name),
 		adds:       provider.NewAddsMetric(name),
 		latency:    provider.NewLatencyMetric(name),
@@ -47,8 +50,17 @@ func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *M
 	}
 }
 
+// elapsed is a clock that tells the time since it was made for less than Since
+// takes.
+type elapsed interface{ Elapsed() time.Duration }
+
 // Now is the present moment.
-func (m *Meter) Now() time.Duration { return m.clock.Since(m.begin) }
+func (m *Meter) Now() time.Duration {
+	if m.elapsed != nil {
+		return m.elapsed.Elapsed()
+	}
+	return m.clock.Since(m.begin)
+}
 
 // Add counts an item that became dirty and returns the moment.
 func (m *Meter) Add() time.Duration {
