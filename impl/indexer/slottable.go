@@ -155,7 +155,9 @@ func (t *slotTable) insert(h uint64, key string, slot uint32) {
 	atomic.StorePointer(&c.keys[at], k)
 	atomic.StoreUint32(&c.slots[at], slot)
 	atomic.StoreUint64(&c.lens, withBits(c.lens, at*8, long, length))
-	c.setRest(at, h)
+	rest := c.restWith(at, h)
+	atomic.StoreUint64(&c.rest[0], rest[0])
+	c.rest[1] = rest[1]                                                 // which no reader looks at
 	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, tagOf(h))) // makes it an entry
 	t.used++
 }
@@ -170,14 +172,14 @@ func (t *slotTable) fill(h uint64, k unsafe.Pointer, length uint64, slot uint32)
 	at := place(^c.tags & eachTag)
 	c.keys[at], c.slots[at] = k, slot
 	c.lens |= length << (at * 8)
-	c.setRest(at, h)
+	c.rest = c.restWith(at, h)
 	c.tags |= tagOf(h) << (at * 8)
 	t.used++
 }
 
-func (c *chunk) setRest(at int, h uint64) {
-	atomic.StoreUint64(&c.rest[0], withBits(c.rest[0], at*8, 0xff, h>>tagBits))
-	c.rest[1] = withBits(c.rest[1], at*8, 0xff, h>>(tagBits+8))
+// restWith is the rest of the hash of all entries, one of which is from h.
+func (c *chunk) restWith(at int, h uint64) [2]uint64 {
+	return [2]uint64{withBits(c.rest[0], at*8, 0xff, h>>tagBits), withBits(c.rest[1], at*8, 0xff, h>>(tagBits+8))}
 }
 
 func (t *slotTable) full() bool { return float64(t.used) >= float64(t.n)*fullest }
