@@ -26,8 +26,11 @@
 //	readers that list 10k pods every 10 ms    10: 3x (3x)   40: 33x (25x)
 //	readers that never pause, 40k pods        10: 1,390x (1,210x)   40: 2,800x (2,800x)
 //	readers that never pause, 10k pods        10: 1,300x (810x)   40: 1,860x (1,080x)
-//	lists a second beside those               2.3x to 2.8x (2.2x)
+//	lists a second beside those, 10 readers   10k: 2.7x (2.5x)   40k: 2.4x (2.4x)
 //	handlers: 1, 10, 100                      2.6x (2.5x), 5.2x (5.0x), 18x (16x) less CPU an event
+//
+// Of those lists 60 % is garbage collection, which results of the same size cost
+// with any informer.
 //
 // Beside readers that never pause, a goroutine that wakes would wait for a slice of
 // 10 ms of each of them. So who has listed gives way to goroutines of the informer
@@ -53,7 +56,9 @@
 //     copies them are held twice until it is done.
 //   - A list through GetIndexer or GetStore ends with a call of the scheduler while
 //     a goroutine of the informer waits for a processor. Events that come faster
-//     than the processors can handle them take time from lists.
+//     than the processors can handle them take time from lists: with GOMAXPROCS=1
+//     and 10 readers that never pause of 10k pods, 11,600x the events a second leave
+//     0.4x the lists.
 //   - A batch's objects, up to a thousand, stay alive until its slowest handler
 //     is through with all of them.
 //   - Of the metrics in the options' provider, latency and resource version are
