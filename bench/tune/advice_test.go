@@ -181,7 +181,7 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	assert.InDelta(t, 40, a.Model.RawRate, 2)
 
 	spec.Reconcile.Workers, spec.Resources[0].Count = 1, 20_000
-	r, err = Workload(t.Context(), spec, Options{Seed: 1, Budget: time.Minute})
+	r, err = Workload(t.Context(), spec, Options{Seed: 1})
 	require.NoError(t, err)
 	assert.Regexp(t, `^the load is 1[5-9]\d % of what the current settings can carry \(workers\): waits grow .*; stable from [23] workers on$`, r.Queues[0].Unstable)
 

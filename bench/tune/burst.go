@@ -38,16 +38,14 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if x, err := long.run(ctx); err != nil || x.score <= fits {
 		return x, err
 	}
-	if !f.throttled {
-		// The waits may be those of a service time with two humps.
-		was, samples := f.shape, f.samples
-		two, err := f.chooseShape(ctx, t, some(humps(f.work, f.Busy)), progress)
-		if err != nil || two.score <= min(fits, best.score/2) {
-			return two, err
-		}
-		f.samples = samples
-		f.setService(was, 1)
+	// The waits may be those of a service time with two humps.
+	was, unmixed := f.shape, f.samples
+	two, err := f.humped(ctx, t, progress)
+	if err != nil || two.score <= min(fits, best.score/2) {
+		return two, err
 	}
+	f.samples = unmixed
+	f.setService(was, 1)
 	measured := f.wait.Mean()
 	if best.mean > measured {
 		return f.even(ctx, t, best)
@@ -70,6 +68,14 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	r.Events.Arrivals, f.Dispersion = random, 1
 	f.onKeys(few)
 	return few.outcome, nil
+}
+
+// humped tries work of two kinds.
+func (f *fit) humped(ctx context.Context, t trial, progress func(string)) (outcome, error) {
+	if f.throttled {
+		return f.mixed(ctx, t, progress)
+	}
+	return f.chooseShape(ctx, t, some(humps(f.work, f.Busy), 10), progress)
 }
 
 // few is an outcome with few keys; 0 if many explain the waits as well.
@@ -143,12 +149,11 @@ func (f *fit) shapes() []likely {
 	if high > 1.2*low+0.05 {
 		f.unknown("the spread of the service time from its buckets alone: coefficients of variation from %.2g to %.2g fit them; the waits decide", low, high)
 	}
-	return some(shapes)
+	return append(some(shapes, 10), some(f.service.rather, 8)...)
 }
 
-// some are as many shapes as can be tried, evenly by their spread.
-func some(shapes []likely) []likely {
-	const most = 10
+// some are the most shapes that can be tried, evenly by their spread.
+func some(shapes []likely, most int) []likely {
 	slices.SortFunc(shapes, func(a, b likely) int { return cmp.Compare(a.cv, b.cv) })
 	var list []likely
 	for i := range min(most, len(shapes)) {

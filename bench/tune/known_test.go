@@ -55,6 +55,10 @@ func systems() []system {
 		{name: "many calls", rate: 6, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 8, latency: 0.02, qps: 60, tokens: 60},
 		{name: "short and many", rate: 400, service: lognormally(0.004, 2), mean: 0.004, workers: 3},
 		{name: "90 workers", rate: 160, service: lognormally(0.5, 1.2), mean: 0.5, workers: 90},
+		{name: "hyperexponential", rate: 35, service: mixed(0.9, exponentially(0.02), exponentially(0.5)), mean: 0.068, workers: 4},
+		{name: "Pareto", rate: 50, service: paretically(0.04, 2.2), mean: 0.04, workers: 3},
+		{name: "two humps and calls", rate: 30, service: bimodally(0.005, 0.3, 0.12), mean: 0.0404, workers: 3, calls: 2, latency: 0.01, qps: 200, tokens: 300},
+		{name: "two humps behind a limit", rate: 10, service: bimodally(0.005, 0.5, 0.12), mean: 0.0644, workers: 3, calls: 2, latency: 0.01, qps: 24, tokens: 20},
 		{name: "controller-runtime, two humps", rate: 60, service: bimodally(0.012, 0.18, 0.15), mean: 0.0372, workers: 3, runtime: true},
 	}
 }

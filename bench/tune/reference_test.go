@@ -245,6 +245,12 @@ func always(mean float64) func(*rand.Rand) float64 {
 	return func(*rand.Rand) float64 { return mean }
 }
 
+// paretically is Pareto's, with that exponent.
+func paretically(mean, exponent float64) func(*rand.Rand) float64 {
+	low := mean * (exponent - 1) / exponent
+	return func(r *rand.Rand) float64 { return low * math.Pow(1-r.Float64(), -1/exponent) }
+}
+
 // bursting are exponential bursts and pauses of these means.
 func bursting(on, off float64) func(*rand.Rand) [2]float64 {
 	return func(r *rand.Rand) [2]float64 {

@@ -62,6 +62,7 @@ type serviceFit struct {
 	shape
 	distance  float64  // share of the durations that the shape puts into other buckets
 	plausible []likely // shapes that the histogram tells hardly apart from it
+	rather    []likely // humps that explain it better than any of these, or nearly so
 }
 
 // A likely shape comes with the logarithm of its likelihood.
@@ -88,10 +89,34 @@ func fitService(h scrape.Histogram, m *Model) serviceFit {
 	list := []likely{{constant, likelihood(h, constant.of(m.Service), calls)}}
 	best := list[0]
 	for _, family := range []string{"gamma", "lognormal"} {
-		for _, cv := range coefficients {
+		top := likely{log: math.Inf(-1)}
+		try := func(cv float64) {
 			s := shape{family: family, cv: cv}
-			list = append(list, likely{s, likelihood(h, s.of(m.Service), calls)})
-			if c := list[len(list)-1]; c.log > best.log {
+			c := likely{s, likelihood(h, s.of(m.Service), calls)}
+			list = append(list, c)
+			if c.log > top.log {
+				top = c
+			}
+		}
+		for _, cv := range coefficients {
+			try(cv)
+		}
+		// Many durations tell it better than those steps.
+		for step := 1.04; step > 1.001; step = math.Cbrt(step) {
+			for around, by := top.cv, -1.0; by <= 1; by += 2 {
+				try(around * math.Pow(step, by))
+			}
+		}
+		if top.log > best.log {
+			best = top
+		}
+	}
+	if h.Buckets() > 3 {
+		// Two figures instead of one are left free.
+		for _, c := range hypers(h, m.Service, calls) {
+			c.log -= math.Log(h.Count()) / 2
+			list = append(list, c)
+			if c.log > best.log {
 				best = c
 			}
 		}
@@ -105,6 +130,15 @@ func fitService(h scrape.Histogram, m *Model) serviceFit {
 	for _, c := range list {
 		if best.log-c.log < 4 {
 			fit.plausible = append(fit.plausible, c)
+		}
+	}
+	// The buckets themselves may explain so much more that the shares they leave
+	// free are worth it (by the Bayesian information criterion).
+	free := float64(h.Buckets() - 2)
+	for _, c := range humps(h, m.Busy) {
+		c.log = likelihood(h, c.of(m.Busy), none) - free/2*math.Log(h.Count())
+		if free > 0 && best.log-c.log < 4 {
+			fit.rather = append(fit.rather, c)
 		}
 	}
 	return fit
@@ -144,8 +178,13 @@ func (m *Model) latencies() []float64 {
 
 // likelihood is the logarithm of the probability of the buckets' counts.
 func likelihood(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
+	return likelihoodOf(h, func(x float64) float64 { return cumulative(d, x) }, calls)
+}
+
+// likelihoodOf is that of a distribution function.
+func likelihoodOf(h scrape.Histogram, below func(float64) float64, calls []float64) float64 {
 	sum := 0.0
-	for i, share := range shares(h, d, calls) {
+	for i, share := range shares(h, below, calls) {
 		if n := h.Counts[i]; n > 0 {
 			// A clock's tick beside a bound is no proof against a shape.
 			sum += n * math.Log(max(share, 1e-6))
@@ -155,20 +194,20 @@ func likelihood(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
 }
 
 // shares is what of a service time with one of the latencies lies in each bucket.
-func shares(h scrape.Histogram, d randvar.Dist, calls []float64) []float64 {
+func shares(h scrape.Histogram, below func(float64) float64, calls []float64) []float64 {
 	list := make([]float64, len(h.Counts))
 	before := 0.0
 	for i := range list {
-		below := 1.0
+		now := 1.0
 		if i < len(h.Bounds) {
-			below = 0
+			now = 0
 			for _, latency := range calls {
 				if h.Bounds[i] > latency {
-					below += cumulative(d, h.Bounds[i]-latency) / float64(len(calls))
+					now += below(h.Bounds[i]-latency) / float64(len(calls))
 				}
 			}
 		}
-		list[i], before = below-before, below
+		list[i], before = now-before, now
 	}
 	return list
 }
@@ -176,7 +215,7 @@ func shares(h scrape.Histogram, d randvar.Dist, calls []float64) []float64 {
 // distance is half the sum of the differences between shares.
 func distance(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
 	sum := 0.0
-	for i, share := range shares(h, d, calls) {
+	for i, share := range shares(h, func(x float64) float64 { return cumulative(d, x) }, calls) {
 		sum += math.Abs(h.Counts[i]/h.Count() - share)
 	}
 	return sum / 2
