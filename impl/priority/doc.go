@@ -12,26 +12,20 @@
 //
 // Process CPU time an item relative to controller-runtime's queue in the same
 // run, string keys at three priorities: medians of two series of seven
-// interleaved samples of 0.15 s on a virtual machine whose speed changes by a half
+// interleaved samples of 0.12 s on a virtual machine whose speed changes by a half
 // with the hour. It allocates nothing an item, controller-runtime's two to four
 // objects; queued, an item takes 44 to 48 bytes, there 102 to 112.
 //
 //	                           two processors   one
-//	1 producer, 1 worker           13, 14×      17, 17×
-//	4 producers, 16 workers        14, 14×      14, 14×
-//	backlog of 10,000              14, 14×      15, 15×
-//	backlog of 100,000             13, 15×      12, 15×
+//	1 producer, 1 worker           13, 18×      19, 24×
+//	4 producers, 16 workers        15, 28×      16, 17×
+//	backlog of 10,000              14, 15×      13, 17×
+//	backlog of 100,000             12, 16×      16, 20×
 //
-// With keys of string, reconcile.Request and int, 1 to 8 producers and 1 to 64
-// workers it is 10 to 17× on two processors and 11 to 18× on one. The lowest ratios
-// are those of requests between one producer and one worker, and of 64 workers on
-// one processor.
-//
-// In a profile of a backlog of 10,000 on one processor, a third of what is left is
-// the three pairs of Lock and Unlock that the interface asks for, a third the
-// table of keys, hashing included, and a tenth the garbage collector. On two
-// processors the lines that the lock guards travel between them, some 100 ns each,
-// and a goroutine that waits for the lock spins for a while before it parks.
+// In a profile of a backlog of 10,000, a fifth of what is left is the three pairs of
+// Lock and Unlock that the interface asks for, a third the table of keys, hashing
+// included, and a seventh the garbage collector. On two processors the lines that
+// the lock guards travel between them, some 100 ns each.
 //
 // Tried: producers that find the lock taken leave their items in a buffer, and who
 // has the lock takes them from there. One line an item travels either way, so
