@@ -46,7 +46,7 @@ func Queues[T comparable]() []Variant[NewQueue[T]] {
 		{Name: "slice", New: queue.NewSlice[T],
 			Summary: "two sets and a slice behind one mutex: the contract as written"},
 		{Name: "ring", New: queue.NewRing[T],
-			Summary: "one map entry a key and a ring; works with any storage"},
+			Summary: "one table entry a key and a ring; works with any storage"},
 		{Name: "sharded", New: queue.NewSharded[T],
 			Relaxes: []string{"global-fifo", "requeue-place"},
 			Summary: "compact queues by key hash, each with a lock of its own; first in first out within a shard"},
