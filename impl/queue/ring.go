@@ -31,7 +31,7 @@ type ringTimes struct {
 	processing     bool
 }
 
-// NewRing makes a queue with one map entry a key. Its storage is config.Queue
+// NewRing makes a queue with one table entry a key. Its storage is config.Queue
 // if that is set, else a ring.
 func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
 	if q := upstream(&config); q != nil {
