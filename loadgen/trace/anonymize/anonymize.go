@@ -75,6 +75,9 @@ func (a *Anonymizer) Record(r *trace.Record) error {
 	if err := w.value(context{}); err != nil {
 		return err
 	}
+	if w.space(); w.pos < len(w.in) { // white space behind it is kept, anything else may tell
+		return errSyntax
+	}
 	a.out = w.out
 	r.Object = w.out
 	r.Resource = a.resource(r.Resource)

@@ -156,6 +156,14 @@ func TestForeignKinds(t *testing.T) {
 	require.Contains(t, hidden, `"spec":{"replicas":3`)
 }
 
+// What follows an object is white space or an error: it might tell a name.
+func TestBehindTheObject(t *testing.T) {
+	require.Equal(t, "{}", strings.TrimSpace(hideObject(t, " {} \n\t")))
+	a, err := New(testKey)
+	require.NoError(t, err)
+	require.ErrorIs(t, a.Record(&trace.Record{Object: []byte(`{} {"name":"web"}`)}), errSyntax)
+}
+
 // Strings written with escapes keep their length, and are hidden as without.
 func TestEscapes(t *testing.T) {
 	a := hideObject(t, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a\u00e9\ud83d\ude00\"\\\n\u003cb\/ü"}}`)
@@ -208,6 +216,8 @@ func TestKeys(t *testing.T) {
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a\u00e9\"","managedFields":[{"fieldsV1":{"k:{\"a\":1}":{},"v:7":{}}}]}}`))
 	f.Add([]byte(`{"a":[1,-2e3,true,null,"5m"]}`))
+	f.Add([]byte(" {} \n"))
+	f.Add([]byte("0   "))
 	f.Fuzz(func(t *testing.T, object []byte) {
 		a, err := New(testKey)
 		require.NoError(t, err)
