@@ -14,10 +14,12 @@ import (
 // Unlock clears locked, then looks whether someone waits; who waits says so, then
 // looks at locked. If neither look is made before the write that precedes it is
 // seen, one of the two sees what the other wrote. That takes an atomic
-// instruction on either side, or on Linux a system call of the one that waits,
-// membarrier, which has to sleep anyway. With that and a processor that gives plain
-// writes the order that a lock needs (amd64), Unlock does without; elsewhere, and
-// under the race detector, it is atomic.
+// instruction on either side. Here Unlock does without, where the processor gives
+// plain writes the order that the lock needs (see unlock): who waits looks at
+// locked once more when a write of an Unlock that it may have met has had the
+// time to be seen, and again within a millisecond should that not have been
+// enough. The monitors of the Java virtual machine HotSpot do that, too. Elsewhere,
+// and under the race detector, the write is atomic and nobody is missed.
 //
 // Where one processor takes the lock again and again and another wants it too, it
 // is best that the other does nothing: the lines that the lock guards stay in one
@@ -77,8 +79,7 @@ func (m *Mutex) try() {
 	want := uint32(waking)
 	for begin := time.Now(); ; {
 		m.waiting.Store(want)
-		barrier()
-		if m.TryLock() {
+		if m.TryLock() || m.deserted() && m.TryLock() {
 			if !m.waiting.CompareAndSwap(want, nothing) {
 				<-m.woken // in vain: it was released in between
 			}

@@ -1,4 +1,4 @@
-//go:build !linux || !amd64 || !gc || race
+//go:build !amd64 || !gc || race
 
 package lock
 
@@ -12,5 +12,5 @@ func unlock(m *Mutex) {
 	}
 }
 
-// barrier is not needed, as unlock is atomic.
-func barrier() {}
+// deserted is not needed, as unlock is atomic.
+func (m *Mutex) deserted() bool { return false }
