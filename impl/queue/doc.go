@@ -26,9 +26,9 @@
 //	every key added twice            2.8–3.1× (2.5×)  1.4–1.6× (1.6×)  1.2–1.6× (1.2×)
 //	one hot key                      3.4–4.1× (3.5×)  1.3–1.7× (1.4×)  2.4–2.7× (2.1×)
 //	ping-pong of one item            1.5–1.9× (1.5×)  1.0–1.2× (1.0×)  1.4–1.7× (1.4×)
-//	1 producer, 1 worker             2.0–3.1× (3.1×)  0.9–1.1× (1.6×)  0.9–1.3× (1.4×)
-//	4 producers, 16 workers          4.1–5.7× (2.8×)  1.8–2.7× (1.6×)  1.8–3.5× (1.2×)
-//	4 producers, 1,024 workers       6.5–11×  (1.9×)  3.2–5.8× (1.6×)  3.8–6.9× (1.2×)
+//	1 producer, 1 worker             2.0–3.1× (3.1×)  0.9–1.3× (1.6×)  0.9–1.4× (1.4×)
+//	4 producers, 16 workers          2.5–5.7× (2.8×)  1.8–2.7× (1.6×)  1.8–3.5× (1.2×)
+//	4 producers, 1,024 workers       4.8–11×  (1.9×)  3.2–5.8× (1.6×)  3.8–6.9× (1.2×)
 //	backlog of 10,000                2.7–3.8× (2.2×)  1.6–2.1× (1.7×)  1.4–1.7× (1.6×)
 //	backlog of 100,000               3.1–4.1× (3.9×)  1.7–2.3× (1.3×)  1.7–2.0× (1.6×)
 //	backlog of 1,000,000             2.7–3.4× (3.9×)  1.9–2.2× (2.4×)  2.0–2.2× (2.1×)
@@ -38,10 +38,10 @@
 // contention, those of the lock in impl/internal/lock 6. A lock that two processors
 // want costs several times what it costs one: compact parks those who find it
 // locked, all but one of them where no Unlock wakes them, and has their work done
-// by others meanwhile. It pays with the slowest: an Add or a Done at 4 and 16 took 40
-// to 50 ns in the median, 0.2 to 0.3 µs at 99 % and 1.4 to 1.5 ms at 99.99 %, in
-// client-go's queue 120 to 140 ns, 61 to 82 µs and 0.7 to 2.1 ms (three runs, of a lock
-// that did not look once more before it sleeps: see impl/internal/lock).
+// by others meanwhile. An Add or a Done at 4 and 16 took 20 to 30 ns in the median,
+// 1.5 to 3.3 µs at 99 % and 0.1 to 1.5 ms at 99.99 %, in client-go's queue 60 to
+// 90 ns, 46 to 76 µs and 0.3 to 3.1 ms (nine runs each, in turns; the 30 ns of
+// reading the clock are taken off).
 //
 // NewCompact is the one to use: the fastest on every row, strictly first in
 // first out, without allocation in the steady state. NewRing is for a storage of
@@ -83,10 +83,8 @@
 //	                             16     64    256  1,024
 //	one processor    client-go  189    193    194    244
 //	                 compact     65     64     69     93
-//	two              client-go  556  1,054  1,452  1,563
-//	                 compact     81    113    162    166
-//
-// The last row is of that lock, too; the present one takes 1.1 to 1.5 times that.
+//	two              client-go  562  1,080  1,112  1,446
+//	                 compact    144    131    145    230
 //
 // # What was tried and left out
 //
