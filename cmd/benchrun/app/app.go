@@ -81,6 +81,10 @@ func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.InitDefaultCompletionCmd()
+	if shells, _, err := root.Find([]string{"completion"}); err == nil {
+		shells.Args, shells.RunE = noArgs, root.RunE // by default it takes an unknown shell for a question
+	}
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -194,6 +194,7 @@ func TestBadInput(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
 		"walk":                           `unknown command "walk", expected one of calibrate, compare, `,
+		"completion ksh":                 `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
 		"run --speed":                    "unknown flag: --speed (see benchrun run --help)",
 		"run now":                        `benchrun run takes no arguments, found "now"`,
 		"run --profile slow":             `unknown profile "slow", expected one of quick, full`,
