@@ -39,10 +39,7 @@ func newAxis(stats verdict.Stats) axis {
 		}
 	}
 	a := axis{From: max(from, minExponent), To: min(to, maxExponent)}
-	step := 1
-	if a.To-a.From > 5 {
-		step = 2
-	}
+	step := (a.To - a.From + 3) / 4 // five labels at most: more would touch
 	for e := a.From; e <= a.To; e++ {
 		if e%step == 0 {
 			a.Ticks = append(a.Ticks, tick{a.at(math.Exp2(float64(e))), label(e)})

@@ -145,7 +145,7 @@ func newRow(r verdict.Row, c verdict.CaseStats, main []column) row {
 	line := row{variantName: variantName{r.Name, r.Summary, r.Peer, r.Comparison == nil && r.Variant == c.Baseline && !r.Control, r.Relaxes},
 		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
 	if x := r.Comparison; x != nil {
-		line.Ratio, line.Value = ratio(x.Ratio), standing(r)
+		line.Ratio, line.Value = verdict.Times(x.Ratio), standing(r)
 		if x.Verdict == verdict.NoResult {
 			line.Ratio = none
 		}
@@ -223,7 +223,7 @@ func headline(c verdict.CaseStats) string {
 	if best == nil {
 		return "nothing faster than " + c.Baseline
 	}
-	return best.Variant + " " + ratio(best.Comparison.Ratio)
+	return best.Variant + " " + verdict.Times(best.Comparison.Ratio)
 }
 
 // heat is one line of the heat map: the case's ratio for every variant.
@@ -241,7 +241,7 @@ func heat(c verdict.CaseStats, variants []variantName) []heatCell {
 				list[i] = heatCell{Text: "1", Tone: "base", Title: "the baseline", Value: 1}
 			case x == nil || !estimated(*x):
 			default:
-				list[i] = heatCell{Text: ratio(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
+				list[i] = heatCell{Text: verdict.Times(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
 					Title: v.Name + ": " + verdictText(*x) + ", " + interval(*x), Level: level(x)}
 			}
 		}

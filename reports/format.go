@@ -15,28 +15,12 @@ const none = "–"
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// ratio formats how many times faster an arm is, to three significant digits.
-func ratio(r float64) string {
-	switch {
-	case !finite(r) || r <= 0:
-		return none
-	case r >= 99.5:
-		return fmt.Sprintf("%.0f×", r)
-	case r >= 9.95:
-		return fmt.Sprintf("%.1f×", r)
-	case r >= 0.0995:
-		return fmt.Sprintf("%.2f×", r)
-	default:
-		return fmt.Sprintf("%.2g×", r)
-	}
-}
-
 // interval formats the confidence interval of a ratio.
 func interval(c verdict.Comparison) string {
 	if !finite(c.Low) || !finite(c.High) || c.Low <= 0 {
 		return none
 	}
-	return strings.TrimSuffix(ratio(c.Low), "×") + " to " + ratio(c.High)
+	return strings.TrimSuffix(verdict.Times(c.Low), "×") + " to " + verdict.Times(c.High)
 }
 
 // percent formats a share, 0.034 as "3.4 %".

@@ -9,14 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestRatio(t *testing.T) {
-	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
-		9.999: "10.0×", 99.96: "100×", 0: none, -1: none, math.Inf(1): none} {
-		assert.Equal(t, want, ratio(r))
-	}
-	assert.Equal(t, none, ratio(math.NaN()))
-}
-
 func TestColumnsShareAScaleAndSayTheirUnit(t *testing.T) {
 	for _, x := range []struct {
 		unit   string

@@ -24,7 +24,7 @@ type rank struct {
 
 func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView) rank {
 	line := rank{variantName: variantName{Name: r.Variant, Peer: r.Peer, Relaxes: r.Relaxes},
-		Ratio: ratio(r.Ratio), Worst: ratio(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
+		Ratio: verdict.Times(r.Ratio), Worst: verdict.Times(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
 	if !finite(r.Ratio) || r.Cases == 0 {
 		line.Value, line.WorstValue = 0, 0
 	}

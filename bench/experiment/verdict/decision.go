@@ -93,9 +93,9 @@ func decide(c ComponentStats) string {
 	if !ok {
 		return "Keep " + baselineOf(c) + ": " + whyNot(c) + runnersUp(c, Rank{Ratio: 1}) + "."
 	}
-	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, times(best.Ratio), baselineOf(c))
+	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, Times(best.Ratio), baselineOf(c))
 	if n := len(c.Cases); n > 1 {
-		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, times(best.Worst))
+		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, Times(best.Worst))
 		if best.Faster < n {
 			s += fmt.Sprintf(", shown in %d of them", best.Faster)
 		}
@@ -153,7 +153,7 @@ func runnersUp(c ComponentStats, best Rank) string {
 	var s []string
 	for _, r := range c.Ranking {
 		if !dropIn(c, r.Relaxes) && r.Cases == len(c.Cases) && r.Faster > r.Slower && r.Ratio > best.Ratio {
-			s = append(s, fmt.Sprintf("%s is %s as fast but relaxes %s", r.Variant, times(r.Ratio), strings.Join(r.Relaxes, ", ")))
+			s = append(s, fmt.Sprintf("%s is %s as fast but relaxes %s", r.Variant, Times(r.Ratio), strings.Join(r.Relaxes, ", ")))
 		}
 	}
 	if len(s) == 0 {
@@ -181,9 +181,9 @@ func overall(components []ComponentStats) string {
 	}
 	var s []string
 	if len(use) > 0 {
-		gain := times(low)
-		if times(high) != gain {
-			gain = fmt.Sprintf("%s to %s", gain, times(high))
+		gain := Times(low)
+		if Times(high) != gain {
+			gain = fmt.Sprintf("%s to %s", gain, Times(high))
 		}
 		what := "full drop-ins, %s as fast as what they replace"
 		if len(use) == 1 {
@@ -200,7 +200,21 @@ func overall(components []ComponentStats) string {
 	return strings.Join(s, " ")
 }
 
-func times(ratio float64) string { return fmt.Sprintf("%.2f×", ratio) }
+// Times formats a ratio, to three significant digits.
+func Times(ratio float64) string {
+	switch {
+	case math.IsNaN(ratio) || math.IsInf(ratio, 0) || ratio <= 0:
+		return "–"
+	case ratio >= 99.5:
+		return fmt.Sprintf("%.0f×", ratio)
+	case ratio >= 9.95:
+		return fmt.Sprintf("%.1f×", ratio)
+	case ratio >= 0.0995:
+		return fmt.Sprintf("%.2f×", ratio)
+	default:
+		return fmt.Sprintf("%.2g×", ratio)
+	}
+}
 
 func percent(x float64) string {
 	if x > 10 {

@@ -26,7 +26,7 @@ func upgrades(cases []experiment.PlannedCase, components []ComponentStats) strin
 					if r.Name != release.Name || r.Comparison == nil {
 						continue
 					}
-					what := fmt.Sprintf("%s/%s (%s)", component.Component, c.Name, times(r.Comparison.Ratio))
+					what := fmt.Sprintf("%s/%s (%s)", component.Component, c.Name, Times(r.Comparison.Ratio))
 					switch r.Comparison.Verdict {
 					case Faster:
 						faster = append(faster, what)

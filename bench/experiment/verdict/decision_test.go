@@ -1,0 +1,16 @@
+package verdict
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTimes(t *testing.T) {
+	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
+		9.999: "10.0×", 99.96: "100×", 0: "–", -1: "–", math.Inf(1): "–"} {
+		assert.Equal(t, want, Times(r))
+	}
+	assert.Equal(t, "–", Times(math.NaN()))
+}
