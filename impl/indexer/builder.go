@@ -1,19 +1,22 @@
 package indexer
 
+import "unsafe"
+
 // A builder fills contents that nobody else has yet: those of store, which has no
 // other use.
 type builder struct {
 	store *SnapshotStore
 	d     *contents
 	sc    *schema
-	keys  *leaf[string] // the last leaf of d.keys, and of d.objs
+	keys  *leaf[unsafe.Pointer] // the last leaf of d.keys.data, d.keys.lens and d.objs
+	lens  *leaf[uint8]
 	objs  *leaf[any]
 	vals  [][]string
 	seen  uint64 // of no meaning, but nobody drops a read whose result is kept
 }
 
 // newBuilder makes a builder of contents for about size keys.
-func newBuilder(keys *keyHash, sc *schema, size int) *builder {
+func newBuilder(keys keyHash, sc *schema, size int) *builder {
 	s := newSnapshotStore(keys, sc)
 	s.mu.Lock()
 	s.begin()
@@ -48,10 +51,12 @@ func (b *builder) put(h uint64, key string, obj any) {
 	}
 	slot := uint32(d.objs.n)
 	if slot%leafLen == 0 {
-		b.keys, b.objs = d.keys.growLeaf(c), d.objs.growLeaf(c)
+		b.keys, b.lens, b.objs = d.keys.data.growLeaf(c), d.keys.lens.growLeaf(c), d.objs.growLeaf(c)
 	}
-	b.keys[slot%leafLen], b.objs[slot%leafLen] = key, obj
-	d.keys.n++
+	k, at := keptOf(key), slot%leafLen
+	b.keys[at], b.lens[at], b.objs[at] = k.data, k.len, obj
+	d.keys.data.n++
+	d.keys.lens.n++
 	d.objs.n++
 	d.peak++
 	d.enter(slot, b.vals, c)
@@ -59,6 +64,5 @@ func (b *builder) put(h uint64, key string, obj any) {
 	if t.full() {
 		*t = t.sized(t.larger())
 	}
-	k, length := kept(key)
-	t.fill(h, k, length, slot)
+	t.fill(h, k, slot)
 }

@@ -70,6 +70,43 @@ func (p *posting) pop(c *clock) {
 	}
 }
 
+// members is the slots of a posting at one moment.
+type members struct {
+	few  [gatherMax]uint32
+	n    int // of few
+	many view[uint32]
+}
+
+// snapshot is the members now, none if there is no posting.
+func (p *posting) snapshot(c *clock) (m members) {
+	switch {
+	case p == nil:
+	case p.many != nil:
+		m.many = p.many.snapshot(c)
+	default:
+		m.n = copy(m.few[:], p.few)
+	}
+	return m
+}
+
+func (m *members) len() int { return m.n + m.many.n }
+
+// all yields the slots.
+func (m *members) all(yield func(uint32) bool) {
+	for _, slot := range m.few[:m.n] {
+		if !yield(slot) {
+			return
+		}
+	}
+	for i := 0; i < m.many.n; i += leafLen {
+		for _, slot := range m.many.part(i) {
+			if !yield(slot) {
+				return
+			}
+		}
+	}
+}
+
 // A ref says where an object is in an index: member pos of posting id. Two ids
 // are taken: noValue, and manyValues for an object whose refs are in the index's
 // map of objects with several values.

@@ -43,7 +43,6 @@ const (
 	fullest  = 7.25 // the most entries a chunk, on average: a search goes on from few
 	tagBits  = 7
 	restBits = 16
-	long     = 0x7f
 )
 
 const (
@@ -107,21 +106,9 @@ func matches(tags, tag uint64) uint64 {
 // place is the entry of the lowest match.
 func place(match uint64) int { return bits.TrailingZeros64(match) / 8 % chunkLen }
 
-// kept is what a chunk has of a key.
-func kept(key string) (k unsafe.Pointer, length uint64) {
-	if len(key) >= long {
-		s := key // apart, as only this one is to be allocated
-		return unsafe.Pointer(&s), long
-	}
-	return unsafe.Pointer(unsafe.StringData(key)), uint64(len(key))
-}
-
-// keyOf is the key of an entry.
-func keyOf(k unsafe.Pointer, lens uint64, at int) string {
-	if n := lens >> (at * 8) & long; n < long {
-		return unsafe.String((*byte)(k), n)
-	}
-	return *(*string)(k)
+// keyOf is what is kept of an entry's key.
+func keyOf(data unsafe.Pointer, lens uint64, at int) kept {
+	return kept{data, uint8(lens >> (at * 8) & long)}
 }
 
 // restIs is whether an entry may be from h, by eight bits that its tag has not. It
@@ -143,35 +130,36 @@ func withBits(word uint64, shift int, mask, to uint64) uint64 {
 	return word&^(mask<<shift) | to&mask<<shift
 }
 
-// insert adds an entry from h to slot, which holds key; the table is not full.
-func (t *slotTable) insert(h uint64, key string, slot uint32) {
+// insert adds an entry from h to slot, which holds the key; the table is not full.
+func (t *slotTable) insert(h uint64, k kept, slot uint32) {
 	c := t.chunk(t.home(h))
 	for i := t.home(h); c.tags&eachTag == eachTag; c = t.chunk(i) {
-		atomic.StoreUint64(&c.lens, c.lens|classOf(h))
+		setWord(&c.lens, c.lens|classOf(h))
 		i = t.after(i)
 	}
 	at := place(^c.tags & eachTag)
-	k, length := kept(key)
-	atomic.StorePointer(&c.keys[at], k)
-	atomic.StoreUint32(&c.slots[at], slot)
-	atomic.StoreUint64(&c.lens, withBits(c.lens, at*8, long, length))
+	atomic.StorePointer(&c.keys[at], k.data)
+	if c.slots[at] != slot {
+		atomic.StoreUint32(&c.slots[at], slot)
+	}
+	setWord(&c.lens, withBits(c.lens, at*8, long, uint64(k.len)))
 	rest := c.restWith(at, h)
-	atomic.StoreUint64(&c.rest[0], rest[0])
+	setWord(&c.rest[0], rest[0])
 	c.rest[1] = rest[1]                                                 // which no reader looks at
 	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, tagOf(h))) // makes it an entry
 	t.used++
 }
 
-// fill is insert of what is kept of a key into a table that nobody else has yet.
-func (t *slotTable) fill(h uint64, k unsafe.Pointer, length uint64, slot uint32) {
+// fill is insert into a table that nobody else has yet.
+func (t *slotTable) fill(h uint64, k kept, slot uint32) {
 	c := t.chunk(t.home(h))
 	for i := t.home(h); c.tags&eachTag == eachTag; c = t.chunk(i) {
 		c.lens |= classOf(h)
 		i = t.after(i)
 	}
 	at := place(^c.tags & eachTag)
-	c.keys[at], c.slots[at] = k, slot
-	c.lens |= length << (at * 8)
+	c.keys[at], c.slots[at] = k.data, slot
+	c.lens |= uint64(k.len) << (at * 8)
 	c.rest = c.restWith(at, h)
 	c.tags |= tagOf(h) << (at * 8)
 	t.used++
@@ -206,7 +194,7 @@ func (t *slotTable) sized(n uint32) slotTable {
 		c := t.chunk(i)
 		for m := c.tags & eachTag; m != 0; m &= m - 1 {
 			at := place(m)
-			u.fill(c.hash(at), c.keys[at], c.lens>>(at*8)&long, c.slots[at])
+			u.fill(c.hash(at), keyOf(c.keys[at], c.lens, at), c.slots[at])
 		}
 	}
 	return u
@@ -231,6 +219,13 @@ func (t *slotTable) where(h uint64, slot uint32) (i uint32, at int) {
 			}
 		}
 	}
+}
+
+// touch reads the chunk in which the search for h begins.
+func (t *slotTable) touch(h uint64) {
+	c := t.chunk(t.home(h))
+	touch(&c.tags)
+	touch(&c.keys[0])
 }
 
 // move makes the entry that leads from h to slot lead to another slot.
@@ -268,7 +263,7 @@ func (t *slotTable) recall(i uint32) {
 		}
 	}
 	c := t.chunk(i)
-	atomic.StoreUint64(&c.lens, c.lens&^passed|classes)
+	setWord(&c.lens, c.lens&^passed|classes)
 }
 
 // steps is how far chunk to is behind chunk from.

@@ -28,9 +28,11 @@ const stripeCount = 64
 // Index functions and the key function run outside the lock (AddIndexers
 // excepted), so they may read the store.
 type SnapshotStore struct {
-	keys   *keyHash
+	keys   keyHash
 	data   atomic.Pointer[contents] // exchanged under mu
 	schema atomic.Pointer[schema]   // written under mu
+
+	_ apart // every write changes the rest, and Get reads the above
 
 	mu    spinMutex
 	clock clock
@@ -38,14 +40,18 @@ type SnapshotStore struct {
 	rv    string
 }
 
+// apart keeps what is before it in a struct from the cache lines of what is after
+// it, of which a processor fetches two at a time.
+type apart [128]byte
+
 // contents is what Replace exchanges.
 type contents struct {
 	stripes [stripeCount]stripe
 	objs    vector[any]
-	peak    int // the most objects there have been
-	keys    vector[string]
-	refs    refTable
 	indices []*index // in the schema's order
+	peak    int      // the most objects there have been
+	keys    keyColumn
+	refs    refTable
 }
 
 // A stripe's table lies in the stripe, to save Get a step; the sequence number
@@ -57,10 +63,10 @@ type stripe struct {
 
 // NewSnapshotStore makes the store of NewSnapshot.
 func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
-	return newSnapshotStore(newKeyHash(), newSchema(indexers))
+	return newSnapshotStore(*newKeyHash(), newSchema(indexers))
 }
 
-func newSnapshotStore(keys *keyHash, sc *schema) *SnapshotStore {
+func newSnapshotStore(keys keyHash, sc *schema) *SnapshotStore {
 	s := &SnapshotStore{keys: keys}
 	s.schema.Store(sc)
 	d := &contents{}
@@ -118,7 +124,7 @@ func (d *contents) find(h uint64, key string) (uint32, bool) {
 		c := t.chunk(i)
 		for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
 			at := place(m)
-			if keyOf(c.keys[at], c.lens, at) == key {
+			if keyOf(c.keys[at], c.lens, at).key() == key {
 				return c.slots[at], true
 			}
 		}
@@ -158,7 +164,8 @@ func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, v
 func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
 	c := &s.clock
 	slot := uint32(d.objs.n)
-	*d.keys.grow(c) = key
+	k := keptOf(key)
+	d.keys.push(k, c)
 	if o := d.objs.grow(c); d.objs.n > d.peak { // no Get has heard of the slot
 		*o = obj
 		d.peak = d.objs.n
@@ -169,7 +176,7 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 	if t := &d.stripe(h).table; t.full() {
 		s.resize(d, h, t.larger())
 	}
-	d.stripe(h).table.insert(h, key, slot)
+	d.stripe(h).table.insert(h, k, slot)
 }
 
 // enter enters a new object, which has vals, in the indices.
@@ -192,14 +199,21 @@ func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) {
 
 // remove removes the object of key, if there is one. The caller is in a write.
 func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
-	c := &s.clock
+	if d.objs.n == 0 {
+		return
+	}
+	// What is touched comes from memory together with what it is touched before, not
+	// each after a locked instruction.
+	c, last := &s.clock, uint32(d.objs.n-1)
+	lastKey := d.keys.at(last)
+	lastHash := s.hash(lastKey.key())
+	d.stripe(lastHash).table.touch(lastHash)
 	slot, ok := d.find(h, key)
 	if !ok {
 		return
 	}
-	// These come from memory together, not each after a locked instruction.
 	touch(d.objs.look(slot))
-	touch(d.keys.look(slot))
+	d.keys.touch(slot)
 	for _, x := range d.indices {
 		x.update(slot, nil, &d.refs, c)
 	}
@@ -209,11 +223,10 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	if t.sparse() {
 		s.resize(d, h, t.smaller())
 	}
-	last := uint32(d.objs.n - 1)
 	if slot != last {
-		s.relocate(d, last, slot)
+		s.relocate(d, lastHash, lastKey, last, slot)
 	}
-	storeAny(d.objs.own(last, c), nil)
+	clearAny(d.objs.own(last, c))
 	d.objs.cut(c)
 	d.keys.pop(c)
 	for range d.indices {
@@ -221,10 +234,9 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	}
 }
 
-// relocate moves an object to a slot that is free.
-func (s *SnapshotStore) relocate(d *contents, from, to uint32) {
-	c, key := &s.clock, d.keys.at(from)
-	h := s.hash(key)
+// relocate moves the object of key, whose hash is h, to a slot that is free.
+func (s *SnapshotStore) relocate(d *contents, h uint64, key kept, from, to uint32) {
+	c := &s.clock
 	s.disturb(d, h)
 	d.stripe(h).table.move(h, from, to)
 	storeAny(d.objs.own(to, c), d.objs.at(from))

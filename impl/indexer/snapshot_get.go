@@ -71,7 +71,7 @@ func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
 			if st.seq.Load() != seq {
 				return s.getLocked(h, key)
 			}
-			if keyOf(k, lens, at) == key {
+			if keyOf(k, lens, at).key() == key {
 				return o.value(), true
 			}
 		}

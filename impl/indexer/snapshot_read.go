@@ -7,20 +7,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The vectors that a read is of.
-func objects(d *contents) *vector[any] { return &d.objs }
-func keys(d *contents) *vector[string] { return &d.keys }
-
 // List returns all objects.
-func (s *SnapshotStore) List() []any { return list(s, objects) }
-
-// ListKeys returns all keys.
-func (s *SnapshotStore) ListKeys() []string { return list(s, keys) }
-
-func list[E any](s *SnapshotStore, of func(*contents) *vector[E]) []E {
-	all := snapshot(s, of)
+func (s *SnapshotStore) List() []any {
+	all := s.objects()
 	defer s.done()
-	out := make([]E, all.n)
+	out := make([]any, all.n)
 	for i := 0; i < all.n; i += leafLen {
 		part := all.part(i)
 		to := out[i : i+len(part)]
@@ -31,11 +22,21 @@ func list[E any](s *SnapshotStore, of func(*contents) *vector[E]) []E {
 	return out
 }
 
+// ListKeys returns all keys.
+func (s *SnapshotStore) ListKeys() []string {
+	s.mu.RLock()
+	s.clock.live.Add(1)
+	defer s.done()
+	keys := s.data.Load().keys.snapshot(&s.clock)
+	s.mu.RUnlock()
+	return keys.all()
+}
+
 // All yields all objects of the moment when the iteration begins, without a
 // copy of them.
 func (s *SnapshotStore) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		all := snapshot(s, objects)
+		all := s.objects()
 		defer s.done()
 		for i := 0; i < all.n; i += leafLen {
 			for _, obj := range all.part(i) {
@@ -47,13 +48,13 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 	}
 }
 
-// snapshot is the objects or keys at this moment. The caller calls done when it
-// has read them.
-func snapshot[E any](s *SnapshotStore, of func(*contents) *vector[E]) view[E] {
+// objects is the objects at this moment. The caller calls done when it has read
+// them.
+func (s *SnapshotStore) objects() view[any] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	s.clock.live.Add(1)
-	return of(s.data.Load()).snapshot(&s.clock)
+	return s.data.Load().objs.snapshot(&s.clock)
 }
 
 // done ends the use of a snapshot: from the next write on, the writer need not
@@ -79,7 +80,7 @@ func (s *SnapshotStore) Index(name string, obj any) ([]any, error) {
 		return nil, err
 	}
 	if len(vals) == 1 {
-		return having(s, name, vals[0], objects), nil
+		return s.having(name, vals[0]), nil
 	}
 	return s.havingAny(name, vals), nil
 }
@@ -89,7 +90,7 @@ func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	return having(s, name, value, objects), nil
+	return s.having(name, value), nil
 }
 
 // IndexKeys returns the keys of the objects that have a value, in order.
@@ -97,37 +98,46 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	found := having(s, name, value, keys)
+	s.mu.RLock()
+	s.clock.live.Add(1)
+	defer s.done()
+	d, p := s.posting(name, value)
+	keys, slots := d.keys.snapshot(&s.clock), p.snapshot(&s.clock)
+	s.mu.RUnlock()
+	found := make([]string, 0, slots.len())
+	for slot := range slots.all {
+		found = append(found, keys.key(slot))
+	}
 	slices.Sort(found)
 	return found, nil
 }
 
-// having copies few elements under the lock and more from a snapshot.
-func having[E any](s *SnapshotStore, name, value string, of func(*contents) *vector[E]) []E {
-	var few [gatherMax]E
+// having copies few objects under the lock and more from a snapshot.
+func (s *SnapshotStore) having(name, value string) []any {
+	var few [gatherMax]any
 	s.mu.RLock()
 	d, p := s.posting(name, value)
 	if p == nil {
 		s.mu.RUnlock()
-		return []E{}
+		return []any{}
 	}
 	if p.many == nil {
-		n, v := len(p.few), of(d)
+		n := len(p.few)
 		for i, slot := range p.few {
-			few[i] = *v.look(slot)
+			few[i] = *d.objs.look(slot)
 		}
 		s.mu.RUnlock()
-		return append(make([]E, 0, n), few[:n]...)
+		return append(make([]any, 0, n), few[:n]...)
 	}
 	s.clock.live.Add(1)
 	defer s.done()
-	slots, all := p.many.snapshot(&s.clock), of(d).snapshot(&s.clock)
+	slots, all := p.many.snapshot(&s.clock), d.objs.snapshot(&s.clock)
 	s.mu.RUnlock()
 	return gather(slots, all)
 }
 
-func gather[E any](slots view[uint32], all view[E]) []E {
-	out := make([]E, slots.n)
+func gather(slots view[uint32], all view[any]) []any {
+	out := make([]any, slots.n)
 	for i := 0; i < slots.n; i += leafLen {
 		part := slots.part(i)
 		pick(out[i:i+len(part)], part, all)
@@ -135,9 +145,28 @@ func gather[E any](slots view[uint32], all view[E]) []E {
 	return out
 }
 
+// inRow is the elements of the first of some slots, one at least, without a copy: of
+// as many as there are to the end of the leaf, if they lie in a row, or nil.
+// Neighbours in an index are often neighbours in the store.
+func inRow(slots []uint32, all view[any]) []any {
+	first := slots[0]
+	at := first % leafLen
+	if slots = slots[:min(leafLen-at, uint32(len(slots)))]; slots[len(slots)-1]-first != uint32(len(slots)-1) {
+		return nil
+	}
+	var strays uint32
+	for i, slot := range slots {
+		strays |= (slot - first) ^ uint32(i)
+	}
+	if strays != 0 {
+		return nil
+	}
+	return all.leaf(first / leafLen)[at : at+uint32(len(slots))]
+}
+
 // pick copies what is in some slots, one at least. Neighbours in an index are often
 // neighbours in the store, so the leaf is looked up once for a run of them.
-func pick[E any](to []E, slots []uint32, all view[E]) {
+func pick(to []any, slots []uint32, all view[any]) {
 	to = to[:len(slots)]
 	at := slots[0] / leafLen
 	l := all.leaf(at)
@@ -157,22 +186,15 @@ func (s *SnapshotStore) havingAny(name string, vals []string) []any {
 	s.clock.live.Add(1)
 	defer s.done()
 	all := s.data.Load().objs.snapshot(&s.clock)
-	var slots []uint32
-	var views []view[uint32]
+	var of []members
 	for _, value := range vals {
-		switch _, p := s.posting(name, value); {
-		case p == nil:
-		case p.many == nil:
-			slots = append(slots, p.few...)
-		default:
-			views = append(views, p.many.snapshot(&s.clock))
-		}
+		_, p := s.posting(name, value)
+		of = append(of, p.snapshot(&s.clock))
 	}
 	s.mu.RUnlock()
-	for _, w := range views {
-		for i := 0; i < w.n; i += leafLen {
-			slots = append(slots, w.part(i)...)
-		}
+	var slots []uint32
+	for _, m := range of {
+		slots = slices.AppendSeq(slots, m.all)
 	}
 	slices.Sort(slots)
 	slots = slices.Compact(slots)
@@ -190,33 +212,33 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 		return nil, err
 	}
 	return func(yield func(any) bool) {
-		var few [gatherMax]uint32
-		var n int
-		var many view[uint32]
 		s.mu.RLock()
 		s.clock.live.Add(1)
 		defer s.done()
 		d, p := s.posting(name, value)
-		all := d.objs.snapshot(&s.clock)
-		if p != nil {
-			if n = copy(few[:], p.few); p.many != nil {
-				many = p.many.snapshot(&s.clock)
-			}
-		}
+		all, slots := d.objs.snapshot(&s.clock), p.snapshot(&s.clock)
 		s.mu.RUnlock()
-		for _, slot := range few[:n] {
+		for _, slot := range slots.few[:slots.n] {
 			if !yield(*all.look(slot)) {
 				return
 			}
 		}
+		many := slots.many
 		var some leaf[any] // a loop of its own around yield has its variables in registers
 		for i := 0; i < many.n; i += leafLen {
 			part := many.part(i)
-			pick(some[:len(part)], part, all)
-			for _, obj := range some[:len(part)] {
-				if !yield(obj) {
-					return
+			for len(part) > 0 {
+				objs := inRow(part, all)
+				if objs == nil {
+					objs = some[:len(part)]
+					pick(objs, part, all)
 				}
+				for _, obj := range objs {
+					if !yield(obj) {
+						return
+					}
+				}
+				part = part[len(objs):]
 			}
 		}
 	}, nil

@@ -206,7 +206,7 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	d := s.data.Load()
 	vals := make([][]string, 0, d.objs.n*len(sc.names))
 	for slot := range uint32(d.objs.n) {
-		vals = sc.values(vals, d.keys.at(slot), d.objs.at(slot))
+		vals = sc.values(vals, d.keys.at(slot).key(), d.objs.at(slot))
 	}
 	s.begin()
 	s.schema.Store(sc)

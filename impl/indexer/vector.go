@@ -40,15 +40,16 @@ type clock struct {
 // The owner's lock guards all methods except peek, which may run beside a write.
 // So pointers in the tree are stored and loaded atomically.
 //
-// Invariant: the elements from n on are zero, so nothing is retained.
+// Invariant: the elements from n on are zero, or an any without its value, so
+// nothing is retained.
 type vector[E any] struct {
-	leaves   *[]*leaf[E] // all leaves, and nil to the slice's end
-	root     *root[E]    // the leaves again, for snapshots
+	root     *root[E] // the leaves again, for snapshots
 	n        int
-	frozen   uint64   // the last snapshot's moment
-	rootDate uint64   // when the root was made
-	nodeDate []uint64 // when each node was made
-	leafDate []uint64 // when each leaf was made
+	frozen   uint64      // the last snapshot's moment
+	rootDate uint64      // when the root was made
+	nodeDate []uint64    // when each node was made
+	leafDate []uint64    // when each leaf was made
+	leaves   *[]*leaf[E] // all leaves, and nil to the slice's end; for peek, last
 }
 
 // peek is element i, or nil if there is none any more, beside a write.
@@ -157,7 +158,7 @@ func (v *vector[E]) pop(c *clock) {
 	v.cut(c)
 }
 
-// cut removes the last element, which is zero. One leaf is kept in reserve until
+// cut removes the last element, which holds nothing any more. One leaf is kept in reserve until
 // half the one before it is empty too, so that a vector at a leaf's edge does
 // not allocate at every step.
 func (v *vector[E]) cut(c *clock) {

@@ -93,7 +93,7 @@ func TestSlotTable(t *testing.T) {
 				table = table.sized(table.larger())
 			}
 			model[step] = h
-			table.insert(h, "", step)
+			table.insert(h, kept{}, step)
 		} else {
 			for slot, h := range model { // any
 				delete(model, slot)

@@ -36,6 +36,18 @@ func storeAny(p *any, obj any) {
 	atomic.StorePointer(&to.data, from.data)
 }
 
+// clearAny lets go of what *p holds, but not of its type: of an object that comes
+// after it, mostly of the same type, one word is to be stored.
+func clearAny(p *any) { atomic.StorePointer(&(*anyWords)(unsafe.Pointer(p)).data, nil) }
+
+// setWord stores w for readers beside the writer, unless it is there already: an
+// atomic store takes as long as some twenty other instructions.
+func setWord(p *uint64, w uint64) {
+	if *p != w {
+		atomic.StoreUint64(p, w)
+	}
+}
+
 func loadPointer[T any](p **T) *T {
 	return (*T)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(p))))
 }
