@@ -234,11 +234,13 @@ func (t *slotTable) move(h uint64, slot, to uint32) {
 	atomic.StoreUint32(&t.chunk(i).slots[at], to)
 }
 
-// remove removes the entry that leads from h to slot.
-func (t *slotTable) remove(h uint64, slot uint32) {
+// remove removes the entry that leads from h to slot. Readers who have seen the
+// entry may look for its key until unseen, which is called before it goes.
+func (t *slotTable) remove(h uint64, slot uint32, unseen func()) {
 	last, at := t.where(h, slot)
 	c := t.chunk(last)
 	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, 0))
+	unseen()
 	atomic.StorePointer(&c.keys[at], nil)
 	for i := t.home(h); i != last; i = t.after(i) {
 		t.recall(i)

@@ -17,9 +17,9 @@ const stripeCount = 64
 //   - mu serialises writes, and orders snapshots among them. A reader of many
 //     objects holds it for as long as it takes to copy a pointer or two.
 //   - Get takes no lock. Each key belongs to a stripe by its hash; a stripe's
-//     sequence number is odd while slots of its keys change hands, or while a
-//     transaction that writes to it is under way, as Get must see one moment
-//     too. Get looks at the number before and after. An update of a stored
+//     sequence number grows before a slot of its keys changes hands, and is odd
+//     while a transaction that writes to it is under way, as Get must see one
+//     moment too. Get looks at the number before and after. An update of a stored
 //     object is one word and needs no such care.
 //   - A deletion moves the last object into the free slot. So a list is a few
 //     large copies, memory shrinks with the number of objects, and an index
@@ -103,6 +103,11 @@ func (s *SnapshotStore) disturb(d *contents, h uint64) {
 		d.stripe(h).seq.Add(1)
 	}
 }
+
+// pass is called when no entry leads from h to a slot any more, and before the slot
+// is used for anything else: a Get that has seen the entry finds the number changed,
+// one that begins now does not see it. It takes half as long as disturb with end.
+func (d *contents) pass(h uint64) { d.stripe(h).seq.Add(2) }
 
 // end ends the write.
 func (s *SnapshotStore) end() {
@@ -217,9 +222,8 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	for _, x := range d.indices {
 		x.update(slot, nil, &d.refs, c)
 	}
-	s.disturb(d, h)
 	t := &d.stripe(h).table
-	t.remove(h, slot)
+	t.remove(h, slot, func() { d.pass(h) })
 	if t.sparse() {
 		s.resize(d, h, t.smaller())
 	}
@@ -237,10 +241,10 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 // relocate moves the object of key, whose hash is h, to a slot that is free.
 func (s *SnapshotStore) relocate(d *contents, h uint64, key kept, from, to uint32) {
 	c := &s.clock
-	s.disturb(d, h)
-	d.stripe(h).table.move(h, from, to)
 	storeAny(d.objs.own(to, c), d.objs.at(from))
 	d.keys.set(to, key, c)
+	d.stripe(h).table.move(h, from, to)
+	d.pass(h)
 	for _, x := range d.indices {
 		x.relocate(from, to, &d.refs, c)
 	}

@@ -100,7 +100,7 @@ func TestSlotTable(t *testing.T) {
 				to := slot + 1<<20
 				table.move(h, slot, to)
 				require.True(t, find(h, to), "moved entry, seed %d", seed)
-				table.remove(h, to)
+				table.remove(h, to, func() {})
 				require.False(t, find(h, to), "removed entry, seed %d", seed)
 				break
 			}
@@ -116,7 +116,7 @@ func TestSlotTable(t *testing.T) {
 		}
 	}
 	for slot, h := range model {
-		table.remove(h, slot)
+		table.remove(h, slot, func() {})
 	}
 	for i := range table.n {
 		require.Zero(t, table.chunk(i).lens&passed, "what has passed chunk %d of an empty table, seed %d", i, seed)
