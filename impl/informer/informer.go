@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/fifo"
@@ -25,7 +24,7 @@ type informer struct {
 	options   cache.SharedIndexInformerOptions
 	indexer   cache.Indexer
 	readers   cache.Indexer // the indexer as readers get it
-	stalled   *atomic.Int32 // goroutines that were woken and wait for a processor
+	turns     turns         // of readers and others
 	mutations cache.MutationDetector
 	metrics   metrics
 	fanout    fanout
@@ -51,11 +50,8 @@ var _ cache.SharedIndexInformer = (*informer)(nil)
 
 func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) *informer {
 	indexer := parts.NewIndexer(keyFunc, options.Indexers)
-	stalled := new(atomic.Int32)
-	return &informer{
+	s := &informer{
 		store:       storeOf(indexer),
-		readers:     forReaders(indexer, stalled),
-		stalled:     stalled,
 		parts:       parts,
 		lw:          lw,
 		example:     example,
@@ -66,6 +62,8 @@ func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, 
 		synced:      make(chan struct{}),
 		resyncCheck: options.ResyncPeriod,
 	}
+	s.readers = forReaders(indexer, &s.turns)
+	return s
 }
 
 // keyFunc names objects and tombstones.
@@ -154,7 +152,7 @@ func (s *informer) start() (cache.Controller, bool) {
 		Transformer:  s.transform,
 		EmitReplaced: true,
 		Atomic:       true,
-		Stalled:      s.stalled,
+		Stalled:      &s.turns.stalled,
 	})
 	s.controller = cache.New(&cache.Config{
 		Queue:                        queue,
@@ -246,7 +244,7 @@ func (s *informer) AddEventHandlerWithOptions(target cache.ResourceEventHandler,
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	requested := s.resyncPeriod(logger, ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
-	h := newHandler(logger, target, s.Name(), s.stalled)
+	h := newHandler(logger, target, s.Name(), &s.turns.stalled)
 	h.resync.requested = requested
 	h.resync.set(logger, s.resyncCheck)
 	if !s.started {

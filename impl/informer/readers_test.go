@@ -2,10 +2,12 @@ package informer
 
 import (
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/informerbench/informerbench/impl/indexer"
 	"github.com/stretchr/testify/assert"
@@ -21,9 +23,11 @@ func TestGiveWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
 	store := indexer.NewSnapshot(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	assert.NoError(t, store.Add(pod))
-	var stalled atomic.Int32
-	x := forReaders(store, &stalled)
+	for i := range large {
+		assert.NoError(t, store.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: strconv.Itoa(i)}}))
+	}
+	var turns turns
+	x := forReaders(store, &turns)
 	for name, list := range map[string]func() int{
 		"List":      func() int { return len(x.List()) },
 		"ListKeys":  func() int { return len(x.ListKeys()) },
@@ -32,22 +36,63 @@ func TestGiveWay(t *testing.T) {
 		"IndexKeys": func() int { keys, _ := x.IndexKeys(cache.NamespaceIndex, "ns"); return len(keys) },
 	} {
 		var other atomic.Bool
-		stalled.Store(1)
-		go func() { other.Store(true); stalled.Store(0) }()
+		turns.stalled.Store(1)
+		go func() { other.Store(true); turns.stalled.Store(0) }()
 		// Now and then the scheduler takes the goroutine that gave way.
 		for range 3 {
-			assert.Equal(t, 1, list(), name)
+			turns.until.Store(0)
+			assert.Equal(t, large, list(), name)
 		}
 		assert.True(t, other.Load(), "%s did not give way", name)
 	}
 }
 
+// TestTurns walks through the moments at which readers give way.
+func TestTurns(t *testing.T) {
+	const us = time.Microsecond
+	var x turns
+	assert.True(t, x.due(slice), "after a slice")
+	x.gave.Store(int64(1000 * us))
+	x.back(1010 * us) // away for 10 µs
+	assert.False(t, x.due(1100*us), "before the end of a slice")
+	assert.True(t, x.due(1000*us+slice), "after a slice")
+	x.stalled.Store(1)
+	assert.False(t, x.due(1019*us), "sooner than the time away has passed again")
+	assert.True(t, x.due(1020*us), "when it has")
+	x.gave.Store(int64(2000 * us))
+	x.back(12_000 * us)
+	assert.False(t, x.due(21_999*us), "sooner than the time away has passed again")
+	assert.True(t, x.due(22_000*us), "when it has")
+	x.back(time.Hour)
+	assert.True(t, x.due(time.Hour+longest), "after the process stood still")
+}
+
+// TestSmallLists expects lists of few elements to give way now and then, in
+// proportion to what they cost, and only while a goroutine is stalled.
+func TestSmallLists(t *testing.T) {
+	gave := func(x *turns, lists, n int) (times int) {
+		for range lists {
+			x.gave.Store(0)
+			x.until.Store(0)
+			if x.listed(n); x.gave.Load() != 0 {
+				times++
+			}
+		}
+		return times
+	}
+	var x turns
+	assert.Zero(t, gave(&x, 1000, large-1), "nobody waits")
+	x.stalled.Store(1)
+	assert.Equal(t, 1000, gave(&x, 1000, large-1))
+	assert.InDelta(t, 100_000*11/large, gave(&x, 100_000, 10), 330, "ten standard deviations")
+}
+
 // TestForReaders expects readers to find the methods that the store has besides.
 func TestForReaders(t *testing.T) {
-	var stalled atomic.Int32
-	_, ok := forReaders(indexer.NewSnapshot(cache.MetaNamespaceKeyFunc, nil), &stalled).(iterable)
+	var turns turns
+	_, ok := forReaders(indexer.NewSnapshot(cache.MetaNamespaceKeyFunc, nil), &turns).(iterable)
 	assert.True(t, ok)
-	_, ok = forReaders(cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), &stalled).(iterable)
+	_, ok = forReaders(cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), &turns).(iterable)
 	assert.False(t, ok)
 }
 
