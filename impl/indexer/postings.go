@@ -188,27 +188,36 @@ func (x *index) exchange(slot uint32, want []string, refs *refTable, c *clock) {
 	default:
 		have = []ref{*r}
 	}
-	going := make(map[uint32]ref, len(have))
-	for _, h := range have {
-		going[h.id] = h
+	if len(want) == 0 {
+		*r = ref{id: noValue}
+		for _, h := range have {
+			x.drop(h, refs, c)
+		}
+		return
+	}
+	var going map[uint32]ref
+	if len(have) > 0 {
+		going = make(map[uint32]ref, len(have))
+		for _, h := range have {
+			going[h.id] = h
+		}
 	}
 	next := make([]ref, len(want))
 	for i, w := range want {
-		id, known := x.ids[w]
-		h, had := going[id]
-		if known && had {
-			next[i] = h
-			delete(going, id)
-		} else {
-			next[i] = x.join(slot, w, c)
+		if len(going) > 0 {
+			if id, known := x.ids[w]; known {
+				if h, had := going[id]; had {
+					next[i] = h
+					delete(going, id)
+					continue
+				}
+			}
 		}
+		next[i] = x.join(slot, w, c)
 	}
-	switch len(next) {
-	case 0:
-		*r = ref{id: noValue}
-	case 1:
+	if len(next) == 1 {
 		*r = next[0]
-	default:
+	} else {
 		*r = ref{id: manyValues}
 		x.several[slot] = next
 	}
