@@ -245,10 +245,10 @@ func TestUnhashableKeyLeavesNoLock(t *testing.T) {
 
 // Heap4 drops outdated nodes before they outnumber the keys.
 func TestOutdatedNodesAreBounded(t *testing.T) {
-	h := heap4For()
+	h := newHeap4[string]()
 	for i := range 100_000 {
 		h.add(h.hash("key"), "key", 0, int64(1_000_000-i))
-		require.LessOrEqual(t, h.order.Len(), 2*h.live+slack)
+		require.LessOrEqual(t, h.near.Len(), 2*h.keys.Len()+slack)
 	}
 	require.Equal(t, []string{"key"}, h.due(1_000_000, nil, 10))
 	require.Equal(t, int64(never), h.next())

@@ -12,10 +12,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-func heap4For() *heap4[string] {
-	return &heap4[string]{table: newTable[string, int64]()}
-}
-
 // retries counts a queue's retries metric, the only one that delaying adds.
 type retries struct {
 	workqueue.MetricsProvider

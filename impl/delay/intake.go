@@ -1,65 +1,62 @@
 package delay
 
+import "github.com/informerbench/informerbench/impl/internal/keytable"
+
 const (
-	// wideIndex is the length from which an index of eight-byte words takes up much
+	// wideTable is the number of items from which the index of a table takes up much
 	// of the cache that a core has for itself.
-	wideIndex = 1 << 16
+	wideTable = 1 << 15
 	intakeLen = 64
 )
 
-// An intake holds items that are on their way into a table with a wide index.
-// Each of them will miss the cache there, and the lock and the clock of every
-// AddAfter keep these misses apart; in a lot they overlap.
+// An intake holds items that are on their way into a large table. Each of them
+// will miss the cache there, and the lock and the clock of every AddAfter keep
+// these misses apart; in a lot they overlap.
 type intake[T comparable] struct {
-	lot     []added[T]
+	lot     *lot[T]
+	n       int
 	soonest int64 // the least time of the lot, if it is not empty
 }
 
-// added are the arguments of a schedule's add.
-type added[T comparable] struct {
-	item T
-	at   int64
-	hash uint32
+// A lot is the arguments of so many calls of a schedule's add.
+type lot[T comparable] struct {
+	items  [intakeLen]T
+	ats    [intakeLen]int64
+	hashes [intakeLen]uint32
 }
 
 // put takes an item, and reports whether the lot is full.
 func (in *intake[T]) put(hash uint32, item T, at int64) bool {
 	if in.lot == nil {
-		in.lot = make([]added[T], 0, intakeLen)
+		in.lot = new(lot[T])
 	}
-	if len(in.lot) == 0 || at < in.soonest {
+	if in.n == 0 || at < in.soonest {
 		in.soonest = at
 	}
-	in.lot = append(in.lot, added[T]{item, at, hash})
-	return len(in.lot) == intakeLen
+	i := in.n % intakeLen
+	in.lot.items[i], in.lot.ats[i], in.lot.hashes[i] = item, at, hash
+	in.n++
+	return in.n == intakeLen
 }
 
 // before is the least of next and the times of the lot.
 func (in *intake[T]) before(next int64) int64 {
-	if len(in.lot) == 0 {
+	if in.n == 0 {
 		return next
 	}
 	return min(next, in.soonest)
 }
 
-// empty forgets the lot.
-func (in *intake[T]) empty() {
-	clear(in.lot)
-	in.lot = in.lot[:0]
-}
-
-// warm brings what enter will read for each of a lot into the cache. It returns
-// something that depends on all of it.
-func (t *table[T, V]) warm(lot []added[T]) (known int) {
-	n := len(t.index)
-	var words [intakeLen]uint64
-	for i := range lot {
-		words[i] = t.index[home(lot[i].hash, n)]
+// settle empties the lot: it calls set for each.
+func settle[T comparable, V any](in *intake[T], keys *keytable.Table[T, V], set func(hash uint32, item T, at int64)) {
+	if in.n == 0 {
+		return
 	}
-	for i := range lot {
-		if word := words[i]; uint32(word>>32) == lot[i].hash && word != 0 && t.item(uint32(word)-1) == lot[i].item {
-			known++
-		}
+	lot, n := in.lot, in.n
+	in.n = 0
+	keys.Warm(lot.hashes[:n], lot.items[:n])
+	for i := range n {
+		set(lot.hashes[i], lot.items[i], lot.ats[i])
 	}
-	return known
+	clear(lot.items[:n])
 }

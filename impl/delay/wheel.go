@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -45,7 +46,7 @@ const (
 // any other is in ripe, and so is one that was due when it was added; ripe is in
 // order of time; bit s of occupied[l] is set ⇔ lists[l][s] is not empty.
 type wheel[T comparable] struct {
-	table[T, spoke]
+	keys     keytable.Table[T, spoke]
 	intake   intake[T]
 	tick     int64
 	present  uint64 // in ticks
@@ -67,10 +68,13 @@ func newWheel[T comparable](tick time.Duration) *wheel[T] {
 	if tick <= 0 {
 		tick = DefaultTick
 	}
-	w := &wheel[T]{tick: int64(tick), table: newTable[T, spoke]()}
+	w := &wheel[T]{tick: int64(tick)}
+	w.keys.InitWide()
 	w.empty()
 	return w
 }
+
+func (w *wheel[T]) hash(item T) uint32 { return w.keys.Hash(item) }
 
 func (w *wheel[T]) empty() {
 	w.occupied = [wheelLevels]uint64{}
@@ -83,8 +87,8 @@ func (w *wheel[T]) empty() {
 }
 
 func (w *wheel[T]) drop() {
-	w.table.drop()
-	w.intake.empty()
+	w.keys.Clear()
+	w.intake = intake[T]{}
 	w.empty()
 }
 
@@ -104,7 +108,7 @@ func (w *wheel[T]) place(tick uint64) (level, slot int) {
 
 func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
 	w.follow(now)
-	if len(w.index) < wideIndex || at <= now {
+	if w.keys.Len() < wideTable || at <= now {
 		w.set(hash, item, now, at)
 	} else if w.intake.put(hash, item, at) {
 		w.settle()
@@ -113,18 +117,13 @@ func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
 }
 
 // settle takes in the lot, of which nothing was due when it was added.
-func (w *wheel[T]) settle() {
-	w.warm(w.intake.lot)
-	for i := range w.intake.lot {
-		a := &w.intake.lot[i]
-		w.set(a.hash, a.item, 0, a.at)
-	}
-	w.intake.empty()
-}
+func (w *wheel[T]) settle() { settle(&w.intake, &w.keys, w.setLater) }
+
+func (w *wheel[T]) setLater(hash uint32, item T, at int64) { w.set(hash, item, 0, at) }
 
 func (w *wheel[T]) set(hash uint32, item T, now, at int64) {
-	slot, waits := w.enter(hash, item)
-	s := w.value(slot)
+	slot, waits := w.keys.Enter(hash, item)
+	s := w.keys.At(slot)
 	if waits {
 		if at >= s.at || w.tickOf(s.at) <= w.present {
 			return // ripe items come next anyway
@@ -180,7 +179,7 @@ func (w *wheel[T]) link(slot uint32, s *spoke, tick uint64) {
 		l.first = slot
 		w.occupied[level] |= 1 << digit
 	} else {
-		w.value(l.last).next = slot
+		w.keys.At(l.last).next = slot
 	}
 	l.last = slot
 }
@@ -191,12 +190,12 @@ func (w *wheel[T]) unlink(slot uint32, s *spoke) {
 	if s.prev == none {
 		l.first = s.next
 	} else {
-		w.value(s.prev).next = s.next
+		w.keys.At(s.prev).next = s.next
 	}
 	if s.next == none {
 		l.last = s.prev
 	} else {
-		w.value(s.next).prev = s.prev
+		w.keys.At(s.next).prev = s.prev
 	}
 	if l.first == none {
 		w.occupied[level] &^= 1 << digit
@@ -206,7 +205,7 @@ func (w *wheel[T]) unlink(slot uint32, s *spoke) {
 // insertRipe puts a late item where it belongs.
 func (w *wheel[T]) insertRipe(slot uint32, at int64) {
 	i := len(w.ripe)
-	for i > w.taken && w.value(w.ripe[i-1]).at > at {
+	for i > w.taken && w.keys.At(w.ripe[i-1]).at > at {
 		i--
 	}
 	w.ripe = slices.Insert(w.ripe, i, slot)
@@ -238,7 +237,7 @@ func (w *wheel[T]) open(level, digit int) {
 	w.occupied[level] &^= 1 << digit
 	before, sorted, last := len(w.ripe), true, int64(0)
 	for slot != none {
-		s := w.value(slot)
+		s := w.keys.At(slot)
 		next := s.next
 		if tick := w.tickOf(s.at); tick > w.present {
 			w.link(slot, s, tick)
@@ -251,7 +250,7 @@ func (w *wheel[T]) open(level, digit int) {
 	}
 	if !sorted {
 		slices.SortStableFunc(w.ripe[before:], func(a, b uint32) int {
-			return cmp.Compare(w.value(a).at, w.value(b).at)
+			return cmp.Compare(w.keys.At(a).at, w.keys.At(b).at)
 		})
 	}
 }
@@ -261,12 +260,12 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 	w.advance(now, limit)
 	ripe := w.ripe[w.taken:min(w.taken+limit, len(w.ripe))]
 	for i, slot := range ripe {
-		if w.value(slot).at > now { // the clock went back
+		if w.keys.At(slot).at > now { // the clock went back
 			ripe = ripe[:i]
 			break
 		}
 	}
-	into = w.removeAll(ripe, into)
+	into = w.keys.RemoveAll(ripe, into)
 	w.taken += len(ripe)
 	if w.taken == len(w.ripe) {
 		w.ripe, w.taken = w.ripe[:0], 0
@@ -282,7 +281,7 @@ func (w *wheel[T]) next() int64 { return w.intake.before(w.nextRipe()) }
 // nextRipe is next of the items that are in the wheel.
 func (w *wheel[T]) nextRipe() int64 {
 	if w.taken < len(w.ripe) {
-		return w.value(w.ripe[w.taken]).at
+		return w.keys.At(w.ripe[w.taken]).at
 	}
 	level, digit := w.first()
 	if level == wheelLevels {

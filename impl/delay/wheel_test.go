@@ -19,8 +19,8 @@ func (w *wheel[T]) verify(t *testing.T) {
 		for s, list := range w.lists[l] {
 			require.Equal(t, list.first != none, w.occupied[l]>>s&1 == 1)
 			prev := none
-			for slot := list.first; slot != none; slot = w.value(slot).next {
-				spoke := w.value(slot)
+			for slot := list.first; slot != none; slot = w.keys.At(slot).next {
+				spoke := w.keys.At(slot)
 				level, digit := w.place(w.tickOf(spoke.at))
 				require.Greater(t, w.tickOf(spoke.at), w.present)
 				require.Equal(t, [2]int{l, s}, [2]int{level, digit})
@@ -35,10 +35,10 @@ func (w *wheel[T]) verify(t *testing.T) {
 	for i, slot := range w.ripe[w.taken:] {
 		require.False(t, seen[slot])
 		seen[slot] = true
-		require.LessOrEqual(t, w.tickOf(w.value(slot).at), w.present)
-		require.True(t, i == 0 || w.value(w.ripe[w.taken+i-1]).at <= w.value(slot).at)
+		require.LessOrEqual(t, w.tickOf(w.keys.At(slot).at), w.present)
+		require.True(t, i == 0 || w.keys.At(w.ripe[w.taken+i-1]).at <= w.keys.At(slot).at)
 	}
-	require.Len(t, seen, w.live)
+	require.Len(t, seen, w.keys.Len())
 }
 
 // A wheel beside the reference heap, both used as schedules: the same items in
@@ -81,7 +81,7 @@ func TestWheelMatchesHeap(t *testing.T) {
 func TestWideMatchesHeap(t *testing.T) {
 	const keys = 60_000
 	for name, s := range map[string]schedule[int]{
-		"heap4": &heap4[int]{table: newTable[int, int64]()},
+		"heap4": newHeap4[int](),
 		"wheel": newWheel[int](1),
 	} {
 		t.Run(name, func(t *testing.T) {

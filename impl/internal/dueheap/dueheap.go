@@ -13,14 +13,14 @@ import "slices"
 // A Node says that the key in Slot is ready at At.
 type Node struct {
 	At   int64
-	seq  uint32 // order of insertion among equal times
+	Seq  uint32 // order of insertion among equal times
 	Slot uint32
 }
 
 func (n Node) before(m Node) bool {
 	// The sequence wraps, so it is compared by distance: right as long as fewer
 	// than 2³¹ insertions lie between two nodes of the same time.
-	return n.At < m.At || n.At == m.At && int32(n.seq-m.seq) < 0
+	return n.At < m.At || n.At == m.At && int32(n.Seq-m.Seq) < 0
 }
 
 // The root is at index 3 and the children of i at 4(i-2)…4(i-2)+3: with an
@@ -43,7 +43,7 @@ type Heap struct {
 	chunks [][]Node
 	end    int // root or less when empty
 	seq    uint32
-	run    []Node // nodes that Gather took out
+	run    []Node // nodes that Gather took out, or Load put in
 }
 
 // Len is the number of nodes, outdated ones included.
@@ -66,13 +66,18 @@ func (h *Heap) node(i int) *Node { return &h.chunks[i>>chunkBits][i&chunkMask] }
 
 // Push adds a node in O(log n), O(1) when times come in random order.
 func (h *Heap) Push(at int64, slot uint32) {
+	h.seq++
+	h.Put(Node{At: at, Seq: h.seq, Slot: slot})
+}
+
+// Put is Push for users that number insertions themselves.
+func (h *Heap) Put(n Node) {
 	i := max(h.end, root)
 	if c := i >> chunkBits; c >= len(h.chunks) || i&chunkMask >= len(h.chunks[c]) {
 		h.grow()
 	}
 	h.end = i + 1
-	h.seq++
-	h.up(i, Node{At: at, seq: h.seq, Slot: slot})
+	h.up(i, n)
 }
 
 // grow makes room for one more node.

@@ -34,33 +34,71 @@ func (h *Heap) Gather(now int64) {
 	if due < samples/8 {
 		return
 	}
-	run := h.sorted(now, least, most, due*(h.end-root)/samples)
+	run := make([]Node, 0, due*(h.end-root)/samples)
+	h.eachDue(now, func(n *Node) { run = append(run, *n) })
+	run = sorted(run, least, most)
 	h.run = nil
 	h.Filter(func(n Node) bool { return n.At > now })
 	h.run = run
 }
 
-// sorted are the nodes that are due or in the run, about n: put into buckets of
-// even parts of the time from least to most, then sorted in each. Few are
-// outside of that time, so that a few odd ones do not put all others into one
-// bucket.
-func (h *Heap) sorted(now, least, most int64, n int) []Node {
+// Load puts nodes into a heap that is empty, in O(n) where their times are spread
+// evenly, else O(n log n). It keeps the slice or a copy of it.
+func (h *Heap) Load(nodes []Node) {
+	if len(nodes) == 0 {
+		return
+	}
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range samples {
+		at := nodes[i*len(nodes)/samples].At
+		least, most = min(least, at), max(most, at)
+	}
+	h.run = sorted(nodes, least, most)
+}
+
+// Quantile is a time that about the given share of the nodes are before, of a
+// heap that is not empty.
+func (h *Heap) Quantile(share float64) int64 {
+	var times [samples]int64
+	for i := range times {
+		if j := i * h.Len() / samples; j < len(h.run) {
+			times[i] = h.run[j].At
+		} else {
+			times[i] = h.node(root + j - len(h.run)).At
+		}
+	}
+	return Quantile(times[:], share)
+}
+
+// Quantile is one of times, which it sorts: about the given share of them are
+// before it.
+func Quantile(times []int64, share float64) int64 {
+	slices.Sort(times)
+	return times[int(share*float64(len(times)))]
+}
+
+// sorted sorts nodes: they are put into buckets of even parts of the time from
+// least to most, then sorted in each. Few are outside of that time, so that a few
+// odd ones do not put all others into one bucket.
+func sorted(nodes []Node, least, most int64) []Node {
 	span := uint64(most - least)
-	shift := max(0, bits.Len64(span)-bits.Len(uint(min(n/4, maxBuckets-1))))
+	shift := max(0, bits.Len64(span)-bits.Len(uint(min(len(nodes)/4, maxBuckets-1))))
 	ends := make([]uint32, span>>shift+1)
 	bucket := func(n *Node) *uint32 { return &ends[uint64(min(max(n.At, least), most)-least)>>shift] }
-	h.eachDue(now, func(n *Node) { *bucket(n)++ })
+	for i := range nodes {
+		*bucket(&nodes[i])++
+	}
 	sum := uint32(0)
 	for b, size := range ends {
 		ends[b] = sum // where it begins, until it is filled
 		sum += size
 	}
 	run := make([]Node, sum)
-	h.eachDue(now, func(n *Node) {
-		end := bucket(n)
-		run[*end] = *n
+	for i := range nodes {
+		end := bucket(&nodes[i])
+		run[*end] = nodes[i]
 		*end++
-	})
+	}
 	begin := uint32(0)
 	for _, end := range ends {
 		if end-begin > 1 {
