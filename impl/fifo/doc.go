@@ -36,15 +36,16 @@
 //
 // # How it compares
 //
-// CPU time against client-go v0.37.2, medians of five interleaved samples of the
-// cases in package bench on two busy cores, the worst in brackets (that with a store:
-// seven samples, RingInOrder with indexer.NewSnapshot against client-go's two):
+// CPU time against client-go v0.37.2, medians of six interleaved samples (ten for
+// bursts of one key) of the cases in package bench on two cores, the worst in
+// brackets. With a store, RingInOrder has indexer.NewSnapshot behind it and client-go's
+// has client-go's.
 //
-//	DeltaFIFO, bursts of ten keys      2.5x (2.2x)   of one key    3.1x (2.6x)
-//	DeltaFIFO, Replace of 100k         3.1x (2.7x)   Resync        2.3x (0.9x), 3.3x (1.3x)
-//	in-order FIFO, Replace of 100k     2.5x (1.9x)
-//	in-order FIFO, PopBatch and store, bursts of 10     1.9x (1.4x), 2.3x (2.0x)
-//	the same, bursts of 1,000 of 100k                   1.8x (1.0x), 1.6x (1.3x)
+//	DeltaFIFO, bursts of ten keys      2.3x (2.1x)   of one key    2.5x (2.3x)
+//	DeltaFIFO, Replace of 100k         3.5x (2.3x)   Resync        2.1x (1.9x)
+//	in-order FIFO, Replace of 100k     2.8x (2.2x)
+//	in-order FIFO, PopBatch and store, bursts of 10     2.2x (1.9x)
+//	the same, bursts of 1,000 of 100k                   1.8x (1.4x)
 //
 // # How it grows
 //
