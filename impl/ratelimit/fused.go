@@ -25,7 +25,8 @@ var _ workqueue.TypedRateLimitingInterface[string] = (*fused[string])(nil)
 // failures here. The entries that are dirty and not in processing form the list
 // from head to tail, in queue order; length is their number. For each waiting
 // entry order has a node {at, slot}; the outdated nodes beyond these are
-// counted. armed is not after the first node while the lock is free.
+// counted. armed is not after the first node while the lock is free. last is in
+// processing, or end.
 type fused[T comparable] struct {
 	workers.Workers
 	alarm   *alarm.Alarm
@@ -38,6 +39,11 @@ type fused[T comparable] struct {
 	keys       keytable.Table[T, entry]
 	head, tail uint32
 	length     int
+	last       uint32 // the entry handed out last, which most calls are about, or end
+	// prompt tells that the last item was done before another was handed out.
+	// While that is so, and Lazy tells that hashing can't panic, calls about the last
+	// item do not hash.
+	prompt atomic.Bool
 
 	order    dueheap.Heap
 	waiting  int // entries
@@ -97,6 +103,7 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 		limiter: limiter,
 		head:    end,
 		tail:    end,
+		last:    end,
 		armed:   alarm.Never,
 		meter:   meter.New(config.Name, config.MetricsProvider, config.Clock),
 	}
@@ -205,6 +212,10 @@ func (q *fused[T]) get() (item T, shutdown, wake bool) {
 	e := q.keys.At(slot)
 	q.head = e.word & end
 	e.word = processing
+	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
+		q.prompt.Store(prompt)
+	}
+	q.last = slot
 	q.length--
 	q.Handed()
 	return item, false, q.length > 0 && q.Wake()
@@ -213,15 +224,31 @@ func (q *fused[T]) get() (item T, shutdown, wake bool) {
 // Done ends the processing of item; an item that is not in processing is
 // ignored.
 func (q *fused[T]) Done(item T) {
-	if q.done(q.keys.Hash(item), item) {
+	if q.done(q.hash(item), item) {
 		q.Signal()
 	}
+}
+
+// hash is the hash of an item that probably is the last one, or zero.
+func (q *fused[T]) hash(item T) uint32 {
+	if q.prompt.Load() {
+		return 0
+	}
+	return q.keys.Hash(item)
+}
+
+// find finds the entry of an item that probably is the last one.
+func (q *fused[T]) find(hash uint32, item T) (slot uint32, found bool) {
+	if q.last != end && q.keys.Key(q.last) == item {
+		return q.last, true
+	}
+	return q.keys.Find(hash, item)
 }
 
 func (q *fused[T]) done(hash uint32, item T) (wake bool) {
 	q.Lock()
 	defer q.Unlock()
-	slot, found := q.keys.Find(hash, item)
+	slot, found := q.find(hash, item)
 	if !found {
 		return false
 	}
@@ -233,6 +260,9 @@ func (q *fused[T]) done(hash uint32, item T) (wake bool) {
 		q.meter.Done(q.timesOf(slot).started)
 	}
 	q.Finished()
+	if slot == q.last {
+		q.last = end
+	}
 	if e.word&dirty != 0 {
 		q.push(slot, e)
 		return q.Wake()

@@ -29,7 +29,8 @@ func (q *fused[T]) AddAfter(item T, d time.Duration) {
 		q.Add(item)
 		return
 	}
-	if q.addAfter(q.keys.Hash(item), item, alarm.In(q.alarm.Now(), d)) {
+	at := alarm.In(q.alarm.Now(), d)
+	if q.addAfter(q.hash(item), item, at) {
 		q.alarm.Wake()
 	}
 }
@@ -45,6 +46,9 @@ func (q *fused[T]) addAfter(hash uint32, item T, at int64) (early bool) {
 
 // slotOf finds or makes the entry of an item.
 func (q *fused[T]) slotOf(hash uint32, item T) uint32 {
+	if q.last != end && q.keys.Key(q.last) == item {
+		return q.last
+	}
 	slot, _ := q.keys.Enter(hash, item)
 	return slot
 }
@@ -166,8 +170,9 @@ func (q *fused[T]) AddRateLimited(item T) {
 	if q.retries != nil && !q.ShuttingDown() {
 		q.retries.Inc()
 	}
-	hash, now := q.keys.Hash(item), q.alarm.Now()
-	early, wake := q.addRateLimited(hash, item, now, q.bucketTime(now))
+	now := q.alarm.Now()
+	bucketNow := q.bucketTime(now)
+	early, wake := q.addRateLimited(q.hash(item), item, now, bucketNow)
 	if early {
 		q.alarm.Wake()
 	}
@@ -209,7 +214,7 @@ func (q *fused[T]) bucketTime(now int64) int64 {
 
 // when is the controller's When.
 func (q *fused[T]) when(item T) time.Duration {
-	hash, now := q.keys.Hash(item), q.bucketTime(q.alarm.Now())
+	hash, now := q.hash(item), q.bucketTime(q.alarm.Now())
 	q.Lock() // nothing panics until Unlock
 	delay := q.fail(q.keys.At(q.slotOf(hash, item)), now)
 	q.Unlock()
@@ -222,9 +227,9 @@ func (q *fused[T]) Forget(item T) {
 		q.limiter.Forget(item)
 		return
 	}
-	hash := q.keys.Hash(item)
+	hash := q.hash(item)
 	q.Lock() // nothing panics until Unlock
-	if slot, found := q.keys.Find(hash, item); found {
+	if slot, found := q.find(hash, item); found {
 		e := q.keys.At(slot)
 		e.failures = 0
 		q.release(slot, e)
@@ -237,10 +242,10 @@ func (q *fused[T]) NumRequeues(item T) int {
 	if q.own == nil {
 		return q.limiter.NumRequeues(item)
 	}
-	hash := q.keys.Hash(item)
+	hash := q.hash(item)
 	failures := 0
 	q.Lock() // nothing panics until Unlock
-	if slot, found := q.keys.Find(hash, item); found {
+	if slot, found := q.find(hash, item); found {
 		failures = int(q.keys.At(slot).failures)
 	}
 	q.Unlock()
