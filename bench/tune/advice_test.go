@@ -198,7 +198,7 @@ func TestServiceShapes(t *testing.T) {
 	}
 	// Two humps: most reconciles find nothing to do.
 	h := scrape.Histogram{Bounds: workBounds, Counts: []float64{0, 0, 0, 0, 500, 0, 0, 300, 100, 0, 0}, Sum: 60}
-	fit := fitService(h, &Model{Busy: h.Mean(), Service: h.Mean()})
+	fit := fitService(h, &Model{Busy: h.Mean(), Service: h.Mean()}, none, false)
 	assert.Equal(t, "quantiles", fit.family)
 	assert.Less(t, fit.distance, 0.01)
 	d := fit.of(h.Mean())

@@ -26,7 +26,15 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 		return t.run(ctx)
 	}
-	best, err := f.chooseShape(ctx, t, f.shapes(), progress)
+	shapes := f.shapes()
+	if f.throttled {
+		var err error
+		if shapes, err = f.unthrottled(ctx, t, progress); err != nil {
+			return outcome{score: math.Inf(1)}, err
+		}
+		shapes = some(shapes, 14)
+	}
+	best, err := f.chooseShape(ctx, t, shapes, progress)
 	if err != nil || best.score <= fits {
 		return best, err
 	}
@@ -40,7 +48,10 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	}
 	// The waits may be those of a service time with two humps.
 	was, unmixed := f.shape, f.samples
-	two, err := f.humped(ctx, t, progress)
+	two := best
+	if !f.throttled {
+		two, err = f.chooseShape(ctx, t, some(humps(f.work, f.Busy), 10), progress)
+	}
 	if err != nil || two.score <= min(fits, best.score/2) {
 		return two, err
 	}
@@ -48,7 +59,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	f.setService(was, 1)
 	measured := f.wait.Mean()
 	if best.mean > measured {
-		return f.even(ctx, t, best)
+		return f.even(ctx, t, best, progress)
 	}
 	few, err := f.fewKeys(ctx, t, best, progress)
 	if err != nil || few.keys == 0 || few.score <= fits {
@@ -65,17 +76,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		return bursts, err
 	}
 	f.samples = samples
-	r.Events.Arrivals, f.Dispersion = random, 1
+	r.Events.Arrivals, f.flow, f.Dispersion = random, flow{}, 1
 	f.onKeys(few)
 	return few.outcome, nil
-}
-
-// humped tries work of two kinds.
-func (f *fit) humped(ctx context.Context, t trial, progress func(string)) (outcome, error) {
-	if f.throttled {
-		return f.mixed(ctx, t, progress)
-	}
-	return f.chooseShape(ctx, t, some(humps(f.work, f.Busy), 10), progress)
 }
 
 // few is an outcome with few keys; 0 if many explain the waits as well.
@@ -127,17 +130,6 @@ func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(
 
 // shapes are those that the work durations don't tell apart.
 func (f *fit) shapes() []likely {
-	if f.throttled {
-		// The work durations hold the waits for the limit, too.
-		shapes := []likely{{shape: shape{family: "constant"}}}
-		for _, cv := range []float64{0.3, 0.5, 0.7, 1, 1.4, 2} {
-			shapes = append(shapes, likely{shape: shape{family: "gamma", cv: cv}})
-		}
-		for _, cv := range []float64{0.35, 0.5, 0.7, 1, 1.4, 2, 3} {
-			shapes = append(shapes, likely{shape: shape{family: "lognormal", cv: cv}})
-		}
-		return shapes
-	}
 	shapes := f.service.plausible
 	if len(shapes) == 0 {
 		return []likely{{shape: f.shape}}
@@ -183,27 +175,6 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 	return f.believe(all, tried), nil
 }
 
-// even tries arrivals that are evenly spaced, for keys that wait less than they
-// would at random.
-func (f *fit) even(ctx context.Context, t trial, random outcome) (outcome, error) {
-	a := &f.Model.Spec.Resources[0].Events.Arrivals
-	was := *a
-	a.Kind = "constant"
-	x, err := t.run(ctx)
-	if err != nil {
-		return x, err
-	}
-	if x.score < random.score/2 {
-		f.Bursts, f.Dispersion = "evenly spaced", 0.05
-		f.arrive(*a)
-		return x, nil
-	}
-	*a = was
-	f.Bursts = "taken to be at random (Poisson), though the keys waited less than that explains"
-	f.doubt("keys waited %s on average, less than the %s that %d workers explain: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
-	return random, nil
-}
-
 // bursty looks for bursts that explain the waits. Many do, from short and sharp
 // to long and gentle ones, each with its own length: for every share of the time
 // that is burst, the length that gives the mean wait. What is believed is
@@ -221,40 +192,17 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	for _, kind := range []func(float64) randvar.Dist{exponential, fixed} {
 		size := math.Log(max(2, rate*f.wait.Mean())) // arrivals in a burst, as a logarithm
 		for i, share := range shares {
-			low, high := math.Log(1.5), most
-			var found outcome
-			var chosen candidate
-			nearest := math.Inf(1)
-			for step := range 5 {
-				progress(fmt.Sprintf("bursts, %d tried", 5*len(all)+step))
-				size = min(max(size, low), high)
+			progress(fmt.Sprintf("bursts, %d tried", len(all)))
+			found, chosen, last, err := f.matched(ctx, t, math.Log(1.5), most, size, func(size float64) {
 				period := math.Exp(size) / rate
 				*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: kind(share * period), Off: exponential((1 - share) * period)}
-				x, err := t.run(ctx)
-				if err != nil {
-					f.Model.take(was)
-					return random, err
-				}
-				off := math.Log((f.wait.Mean() + floor/5) / (x.mean + floor/5))
-				if math.Abs(off) < nearest {
-					nearest, found, chosen = math.Abs(off), x, f.now()
-				}
-				if nearest < 0.05 {
-					break
-				}
-				if off > 0 {
-					low = size
-				} else {
-					high = size
-				}
-				if high-low < 0.03 {
-					break
-				}
-				if size += min(max(off/1.3, -1.5), 1.5); size <= low || size >= high {
-					size = (low + high) / 2
-				}
+			})
+			if err != nil {
+				f.take(was)
+				return random, err
 			}
-			if most-low < 0.05 {
+			size = last
+			if most-size < 0.05 {
 				break // so gentle a burst never makes keys wait as long
 			}
 			// The part of all shares that this one stands for.
@@ -262,10 +210,19 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 			all, tried = append(all, chosen), append(tried, found)
 		}
 	}
-	best, samples := random, f.samples
-	if len(all) > 0 {
-		best = f.believe(all, tried)
+	*a = was.arrivals
+	clusters, found, err := f.clusters(ctx, t, progress)
+	if err != nil {
+		f.take(was)
+		return random, err
 	}
+	sweeps, swept, err := f.sweeps(ctx, t, progress)
+	if err != nil {
+		f.take(was)
+		return random, err
+	}
+	samples := f.samples
+	best := f.believe(slices.Concat(all, clusters, sweeps), slices.Concat(tried, found, swept))
 	if best.score >= random.score/2 {
 		f.samples = samples
 		f.Model.take(was)
@@ -280,17 +237,35 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 // burstsTold puts the bursts that are believed in into words.
 func (f *fit) burstsTold(rate float64) {
 	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
-	list := slices.SortedFunc(slices.Values(f.samples), func(a, b candidate) int { return cmp.Compare(duty(a), duty(b)) })
+	list := slices.SortedFunc(slices.Values(f.samples), func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
+	})
+	text := func(c candidate) string {
+		switch {
+		case c.flow.size > 0:
+			return fmt.Sprintf("%.3g at once every %s", c.flow.size, Duration(c.flow.period(rate)))
+		case c.flow.own():
+			return fmt.Sprintf("gaps with a coefficient of variation of %.2g", c.flow.gap.cv)
+		}
+		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
+	}
+	f.unknown("how long bursts are from how dense they are: anything from %s to %s explains the waits, and predictions are the middle of these; far from the current settings they may be off by a factor of three; a trace of the events (--trace) tells", text(list[0]), text(list[len(list)-1]))
 	middle := list[len(list)/2]
 	f.Model.take(middle)
+	switch y := middle.flow; {
+	case y.size > 0:
+		f.Dispersion = 1 + y.share*y.size
+		f.Bursts = fmt.Sprintf("in bursts of %.3g at once every %s, %.2g %% of all, and else at random", y.size, Duration(y.period(rate)), 100*y.share)
+		return
+	case y.own():
+		f.Dispersion = y.gap.cv * y.gap.cv
+		f.Bursts = fmt.Sprintf("in bursts of a few, the gaps between arrivals with a coefficient of variation of %.2g", y.gap.cv)
+		return
+	}
 	cycle := cycleOf(middle.arrivals).Seconds()
 	// Of the counts over long windows, for exponential phases.
 	f.Dispersion = 1 + 2*rate*cycle*(1-duty(middle))*(1-duty(middle))
 	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(middle.arrivals.On.Mean()), Duration(cycle), rate/duty(middle))
-	text := func(c candidate) string {
-		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
-	}
-	f.unknown("how long bursts are from how dense they are: anything from %s to %s explains the waits, and predictions are the middle of these; far from the current settings they may be off by a factor of three; a trace of the events (--trace) tells", text(list[0]), text(list[len(list)-1]))
 }
 
 func fixed(mean float64) randvar.Dist {

@@ -15,6 +15,7 @@ import (
 // A candidate is one of several explanations of what was measured.
 type candidate struct {
 	arrivals loadgen.Arrivals
+	flow     flow // of arrivals; zero: as these say
 	shape    shape
 	log      float64 // of its probability, but for a constant
 }
@@ -55,7 +56,7 @@ func (f *fit) believe(all []candidate, tried []outcome) outcome {
 
 // take makes a candidate the model.
 func (m *Model) take(c candidate) {
-	m.Spec.Resources[0].Events.Arrivals = c.arrivals
+	m.Spec.Resources[0].Events.Arrivals, m.flow = c.arrivals, c.flow
 	m.setService(c.shape, 1)
 }
 
@@ -68,7 +69,7 @@ func (m *Model) arrive(a loadgen.Arrivals) {
 
 // now is the model as a candidate.
 func (m *Model) now() candidate {
-	return candidate{arrivals: m.Spec.Resources[0].Events.Arrivals, shape: m.shape}
+	return candidate{arrivals: m.Spec.Resources[0].Events.Arrivals, flow: m.flow, shape: m.shape}
 }
 
 // alone is a copy of the model that one candidate, if there are any, stands for.
@@ -113,7 +114,7 @@ func (m *Model) groups(results []sim.Result) [][]sim.Result {
 	var list [][]sim.Result
 	each := len(results) / len(m.samples)
 	for i, c := range m.samples {
-		if r := results[i*each : (i+1)*each]; i > 0 && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) {
+		if r := results[i*each : (i+1)*each]; i > 0 && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) && reflect.DeepEqual(c.flow, m.samples[i-1].flow) {
 			list[len(list)-1] = append(list[len(list)-1], r...)
 		} else {
 			list = append(list, slices.Clone(r))

@@ -19,7 +19,11 @@ func (s *search) curves(ctx context.Context, x Settings) ([]Curve, error) {
 			}
 			value := fields[i].text(y)
 			s.progress("what if " + c.Title + " were " + value)
-			f, err := s.figures(ctx, y)
+			figures := s.figures
+			if y != x && slices.Contains([]string{"workers", "qps", "burst"}, c.Setting) {
+				figures = s.surer // people read what these points say
+			}
+			f, err := figures(ctx, y)
 			if err != nil {
 				return all, err
 			}
@@ -34,6 +38,11 @@ func (s *search) curves(ctx context.Context, x Settings) ([]Curve, error) {
 		all = append(all, *load)
 	}
 	return all, err
+}
+
+// surer predicts with more effort than the search.
+func (s *search) surer(ctx context.Context, x Settings) (Figures, error) {
+	return s.m.predict(ctx, x, surer, s.seed+1)
 }
 
 // sweeps are values of each setting, in the order of the fields; none for what
@@ -112,7 +121,7 @@ func (s *search) loadCurve(ctx context.Context, x Settings) (*Curve, error) {
 		m := *s.m
 		m.load = times
 		m.ArrivalRate, m.AddRate, m.Offered = times*m.ArrivalRate, times*m.AddRate, times*m.Offered
-		f, err := m.predict(ctx, x, rough, s.seed)
+		f, err := m.predict(ctx, x, surer, s.seed+1)
 		if err != nil {
 			return nil, err
 		}

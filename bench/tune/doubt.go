@@ -4,24 +4,23 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-
-	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
 // doubted widens the intervals of a prediction by what the data leave open of
 // the rate and the service time: it simulates models that differ from m as much
 // as another measurement of the same length would.
 func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
-	const models = 10
+	// Tenths of the normal distribution, at their middles.
+	normals := []float64{-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645}
 	if !f.Stable || m.Observations == 0 {
 		return f, nil
 	}
-	r := rand.New(rand.NewPCG(seed, 0xd0b7))
+	rates := rand.New(rand.NewPCG(seed, 0xd0b7)).Perm(len(normals))
 	var other []Figures
-	for i := range models {
+	for i := range normals {
 		p := m.alone(i)
 		root := math.Sqrt(m.Observations)
-		p.scale(max(0.5, 1+randvar.Normal(r)*math.Sqrt(max(0.05, m.Dispersion))/root), max(0.5, 1+randvar.Normal(r)*m.ServiceCV/root))
+		p.scale(max(0.5, 1+normals[rates[i]]*math.Sqrt(max(0.05, m.Dispersion))/root), max(0.5, 1+normals[i]*m.ServiceCV/root))
 		g, err := p.predict(ctx, f.Settings, effort{replicas: 1, events: 2 * rough.events, patience: 1}, seed)
 		if err != nil {
 			return f, err

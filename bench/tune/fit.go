@@ -99,7 +99,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	}
 	f.retries(q, n)
 	f.calls(d, q, o, own)
-	f.service = fitService(q.Work, f.Model)
+	f.service = fitService(q.Work, f.Model, f.latencies(), false)
 	f.Offered = f.AddRate * f.Busy
 	f.overloaded = f.Utilisation > 0.985 || q.Grown > max(20, 0.05*q.Adds)
 	if p := q.Wait.Precision(); p >= 4 {

@@ -60,6 +60,16 @@ func systems() []system {
 		{name: "two humps and calls", rate: 30, service: bimodally(0.005, 0.3, 0.12), mean: 0.0404, workers: 3, calls: 2, latency: 0.01, qps: 200, tokens: 300},
 		{name: "two humps behind a limit", rate: 10, service: bimodally(0.005, 0.5, 0.12), mean: 0.0644, workers: 3, calls: 2, latency: 0.01, qps: 24, tokens: 20},
 		{name: "controller-runtime, two humps", rate: 60, service: bimodally(0.012, 0.18, 0.15), mean: 0.0372, workers: 3, runtime: true},
+		{name: "default client", rate: 2, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 5, tokens: 10},
+		{name: "QPS, one worker", rate: 6, service: exponentially(0.03), mean: 0.03, workers: 1, calls: 2, latency: 0.01, qps: 15, tokens: 15},
+		{name: "QPS, Pareto", rate: 15, service: paretically(0.08, 2.2), mean: 0.08, workers: 4, calls: 1, latency: 0.01, qps: 17, tokens: 30},
+		{name: "QPS, two humps", rate: 10, service: bimodally(0.02, 1, 0.1), mean: 0.118, workers: 6, calls: 2, latency: 0.02, qps: 23, tokens: 30},
+		{name: "evenly spaced", rate: 36, gap: always(1. / 36), service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "four steps between arrivals", rate: 36, gap: stepwise(1./36, 4), service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "clusters", rate: 30, gap: lognormally(1./30, 2), service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "resync", rate: 20, sweep: [2]float64{60, 300}, service: exponentially(0.05), mean: 0.05, workers: 3},
+		{name: "resync, rare", rate: 10, sweep: [2]float64{300, 500}, service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "200 every 10 s", rate: 20, gap: always(10), batch: 200, service: exponentially(0.05), mean: 0.05, workers: 3},
 	}
 }
 
@@ -133,6 +143,9 @@ func (s system) check(t *testing.T, seed uint64) {
 		}
 		if y.workers < s.workers && busy > 0.9*float64(y.workers) || y.qps < s.qps && calls > 0.93*y.qps {
 			continue // where a percent more load doubles the wait
+		}
+		if y.workers < 1 {
+			continue
 		}
 		z := f.current.Settings
 		z.Workers, z.QPS = y.workers, y.qps

@@ -69,6 +69,7 @@ type effort struct {
 
 var (
 	rough  = effort{4, 12_000, 1, 0}
+	surer  = effort{8, 24_000, 3, 0}
 	fine   = effort{8, 40_000, 5, 0}
 	finest = effort{8, 40_000, 5, 0.05} // of the figures that are reported
 )
@@ -108,9 +109,12 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 	}
 	c.Seed = seed
 	var r sim.Replicas
-	if m.arrivals != nil {
+	switch {
+	case m.flow.own():
+		r, err = sim.ReplicateFunc(ctx, c, e.replicas, m.flow.arrivals(&c.Spec.Resources[0]))
+	case m.arrivals != nil:
 		r, err = sim.ReplicateFunc(ctx, c, min(e.replicas, rough.replicas), m.arrivals)
-	} else {
+	default:
 		r, err = sim.Replicate(ctx, c, e.replicas)
 	}
 	return r.Results, err

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"container/heap"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,8 @@ type system struct {
 	name    string
 	rate    float64                     // arrivals a second
 	burst   func(*rand.Rand) [2]float64 // lengths of the next burst and pause, in seconds, or their means; nil: at random
+	gap     func(*rand.Rand) float64    // between arrivals, of mean 1/rate; nil: exponential
+	sweep   [2]float64                  // beside the others: seconds between, arrivals at once
 	service func(*rand.Rand) float64
 	mean    float64 // of service
 	workers int
@@ -44,16 +45,34 @@ type happening struct {
 	left int     // calls
 }
 
+// An agenda is a heap.
 type agenda []happening
 
-func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return a[i].at < a[j].at }
-func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)        { *a = append(*a, x.(happening)) }
-func (a *agenda) Pop() any {
-	x := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return x
+func (a *agenda) push(x happening) {
+	*a = append(*a, x)
+	h := *a
+	for i := len(h) - 1; i > 0 && h[i].at < h[(i-1)/2].at; i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
+}
+
+func (a *agenda) pop() happening {
+	h := *a
+	first, last := h[0], len(h)-1
+	h[0], *a = h[last], h[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if h[child].at < h[least].at {
+				least = child
+			}
+		}
+		if least == i {
+			return first
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
 }
 
 // run simulates for span seconds after a warm-up.
@@ -70,15 +89,36 @@ func (s system) run(seed uint64, span float64) observed {
 	}
 	var todo agenda
 	var queue []int
-	added, dirty, processing, failures := map[int]float64{}, map[int]bool{}, map[int]bool{}, map[int]int{}
+	type state struct {
+		added             float64
+		dirty, processing bool
+		failures          int
+	}
+	keys := map[int]*state{} // without those that rest
+	of := func(key int) *state {
+		k := keys[key]
+		if k == nil {
+			k = &state{}
+			keys[key] = k
+		}
+		return k
+	}
 	idle, fresh := s.workers, 0
 	bucket, filled := float64(s.tokens), 0.0
 	retryBucket, retryFilled := 100.0, 0.0
 	on, phase := true, 0.0
 	batch := max(1, s.batch)
-	rate := s.rate / float64(batch)
+	rate := s.rate
+	if s.sweep[0] > 0 {
+		rate -= s.sweep[1] / s.sweep[0]
+		todo.push(happening{at: s.sweep[0] * r.Float64(), kind: 3})
+	}
+	rate /= float64(batch)
 	next := func(now float64) float64 {
-		if s.burst == nil {
+		switch {
+		case s.gap != nil:
+			return now + s.gap(r)
+		case s.burst == nil:
 			return now + r.ExpFloat64()/rate
 		}
 		for {
@@ -97,20 +137,21 @@ func (s system) run(seed uint64, span float64) observed {
 		}
 	}
 	add := func(key int, now float64) {
-		if dirty[key] {
+		k := of(key)
+		if k.dirty {
 			return
 		}
 		if now > warm {
 			x.adds++
 		}
-		dirty[key], added[key] = true, now
-		if !processing[key] {
+		k.dirty, k.added = true, now
+		if !k.processing {
 			queue = append(queue, key)
 		}
 	}
-	heap.Push(&todo, happening{at: next(0)})
+	todo.push(happening{at: next(0)})
 	for len(todo) > 0 {
-		h := heap.Pop(&todo).(happening)
+		h := todo.pop()
 		now := h.at
 		if now > end {
 			break
@@ -125,7 +166,17 @@ func (s system) run(seed uint64, span float64) observed {
 				}
 				add(key, now)
 			}
-			heap.Push(&todo, happening{at: next(now)})
+			todo.push(happening{at: next(now)})
+		case 3:
+			for n := range int(s.sweep[1]) {
+				key := n
+				if s.keys == 0 {
+					key = -fresh
+					fresh++
+				}
+				add(key, now)
+			}
+			todo.push(happening{at: now + s.sweep[0], kind: 3})
 		case 2:
 			add(h.key, now)
 		case 1:
@@ -143,41 +194,44 @@ func (s system) run(seed uint64, span float64) observed {
 					x.limiter = append(x.limiter, wait)
 					x.request = append(x.request, wait+latency)
 				}
-				heap.Push(&todo, happening{at: now + wait + latency, kind: 1, key: h.key, got: h.got, left: h.left - 1})
+				todo.push(happening{at: now + wait + latency, kind: 1, key: h.key, got: h.got, left: h.left - 1})
 				continue
 			}
 			if now > warm {
 				x.work = append(x.work, now-h.got)
 			}
 			idle++
+			k := of(h.key)
+			k.processing = false
 			if s.failure > 0 && r.Float64() < s.failure {
 				if now > warm {
 					x.retries++
 					x.failures++
 				}
-				delay := 0.005 * math.Pow(2, float64(failures[h.key]))
-				failures[h.key]++
+				delay := 0.005 * math.Pow(2, float64(k.failures))
+				k.failures++
 				retryBucket = min(100, retryBucket+(now-retryFilled)*10) - 1
 				retryFilled = now
-				heap.Push(&todo, happening{at: now + max(min(delay, 1000), -retryBucket/10), kind: 2, key: h.key})
+				todo.push(happening{at: now + max(min(delay, 1000), -retryBucket/10), kind: 2, key: h.key})
 			} else {
-				delete(failures, h.key)
+				k.failures = 0
 			}
-			delete(processing, h.key)
-			if dirty[h.key] {
+			if k.dirty {
 				queue = append(queue, h.key)
+			} else if k.failures == 0 {
+				delete(keys, h.key)
 			}
 		}
 		for idle > 0 && len(queue) > 0 {
 			key := queue[0]
 			queue = queue[1:]
 			idle--
+			k := of(key)
 			if now > warm {
-				x.wait = append(x.wait, now-added[key])
+				x.wait = append(x.wait, now-k.added)
 			}
-			delete(dirty, key)
-			processing[key] = true
-			heap.Push(&todo, happening{at: now + s.service(r), kind: 1, key: key, got: now, left: s.calls})
+			k.dirty, k.processing = false, true
+			todo.push(happening{at: now + s.service(r), kind: 1, key: key, got: now, left: s.calls})
 		}
 	}
 	return x
@@ -195,68 +249,4 @@ func average(values []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(values))
-}
-
-func exponentially(mean float64) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 { return mean * r.ExpFloat64() }
-}
-
-func lognormally(mean, cv float64) func(*rand.Rand) float64 {
-	sigma := math.Sqrt(math.Log1p(cv * cv))
-	return func(r *rand.Rand) float64 { return mean * math.Exp(sigma*r.NormFloat64()-sigma*sigma/2) }
-}
-
-// bimodally are few long reconciles among short ones.
-func bimodally(short, long, share float64) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 {
-		if r.Float64() < share {
-			return long
-		}
-		return short
-	}
-}
-
-func uniformly(low, high float64) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 { return low + (high-low)*r.Float64() }
-}
-
-// stepwise is a sum of exponential steps.
-func stepwise(mean float64, steps int) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 {
-		sum := 0.0
-		for range steps {
-			sum += mean / float64(steps) * r.ExpFloat64()
-		}
-		return sum
-	}
-}
-
-// mixed is of a with that share, else of b.
-func mixed(share float64, a, b func(*rand.Rand) float64) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 {
-		if r.Float64() < share {
-			return a(r)
-		}
-		return b(r)
-	}
-}
-
-func always(mean float64) func(*rand.Rand) float64 {
-	return func(*rand.Rand) float64 { return mean }
-}
-
-// paretically is Pareto's, with that exponent.
-func paretically(mean, exponent float64) func(*rand.Rand) float64 {
-	low := mean * (exponent - 1) / exponent
-	return func(r *rand.Rand) float64 { return low * math.Pow(1-r.Float64(), -1/exponent) }
-}
-
-// bursting are exponential bursts and pauses of these means.
-func bursting(on, off float64) func(*rand.Rand) [2]float64 {
-	return func(r *rand.Rand) [2]float64 {
-		if r == nil {
-			return [2]float64{on, off}
-		}
-		return [2]float64{on * r.ExpFloat64(), off * r.ExpFloat64()}
-	}
 }

@@ -17,6 +17,7 @@ type shape struct {
 	cv     float64 // coefficient of variation
 	points []float64
 	at     []float64 // quantiles: probabilities of the points, which are of mean 1
+	tail   float64   // Pareto's exponent
 	whole  bool      // it is of the API calls' latency, too
 }
 
@@ -33,6 +34,8 @@ func (s shape) of(mean float64) randvar.Dist {
 		text = fmt.Sprintf("lognormal(%s, %s)", seconds(median), seconds(median*math.Exp(z99*sigma)))
 	case "gamma":
 		text = fmt.Sprintf("gamma(%s, %v)", seconds(mean), s.cv)
+	case "pareto":
+		text = fmt.Sprintf("pareto(%s, %v)", seconds(mean*(s.tail-1)/s.tail), s.tail)
 	case "quantiles":
 		var b strings.Builder
 		for i, x := range s.points {
@@ -55,6 +58,16 @@ const z99 = 2.3263478740408408
 
 func seconds(x float64) string {
 	return strconv.FormatFloat(max(1, math.Round(math.Min(x, 1e8)*1e9)), 'f', -1, 64) + "ns"
+}
+
+// paretoOf has that exponent, above 1. Without an end its spread may be infinite:
+// a measurement's is not.
+func paretoOf(tail float64) shape {
+	cv := 5.0
+	if tail > 2.02 {
+		cv = 1 / math.Sqrt(tail*(tail-2))
+	}
+	return shape{family: "pareto", tail: tail, cv: cv}
 }
 
 // A serviceFit is what a histogram of durations tells of their distribution.
@@ -80,11 +93,11 @@ var coefficients = func() []float64 {
 	return append(list, 1) // exactly exponential, as a gamma
 }()
 
-// fitService finds the family and the coefficient of variation that, with the
-// calls' latency, make the buckets most likely. The means are given, so nothing
-// is read from where in its bucket a duration lies.
-func fitService(h scrape.Histogram, m *Model) serviceFit {
-	calls := m.latencies()
+// fitService finds the family and the coefficient of variation that, with what
+// the calls take, make the buckets most likely. The means are given, so nothing
+// is read from where in its bucket a duration lies. Held says that the calls'
+// waits for the client's limit are among what they take.
+func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) serviceFit {
 	constant := shape{family: "constant"}
 	list := []likely{{constant, likelihood(h, constant.of(m.Service), calls)}}
 	best := list[0]
@@ -111,9 +124,20 @@ func fitService(h scrape.Histogram, m *Model) serviceFit {
 			best = top
 		}
 	}
-	if h.Buckets() > 3 {
+	for tail := 1.2; tail < 8; tail *= 1.03 {
+		s := paretoOf(tail)
+		c := likely{s, likelihood(h, s.of(m.Service), calls)}
+		if list = append(list, c); c.log > best.log {
+			best = c
+		}
+	}
+	if h.Buckets() > 3 || held && h.Buckets() > 2 {
 		// Two figures instead of one are left free.
-		for _, c := range hypers(h, m.Service, calls) {
+		two := hypers(h, m.Service, calls)
+		if held {
+			two = append(two, pairs(h, m.Service, calls)...)
+		}
+		for _, c := range two {
 			c.log -= math.Log(h.Count()) / 2
 			list = append(list, c)
 			if c.log > best.log {
@@ -122,7 +146,7 @@ func fitService(h scrape.Histogram, m *Model) serviceFit {
 		}
 	}
 	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(m.Service), calls)}
-	if fit.distance > 0.03 && h.Buckets() > 1 {
+	if fit.distance > 0.03 && h.Buckets() > 1 && !held {
 		if all := humps(h, m.Busy); len(all) > 0 {
 			return serviceFit{shape: all[0].shape, distance: distance(h, all[0].of(m.Busy), none), plausible: all}
 		}
@@ -131,6 +155,9 @@ func fitService(h scrape.Histogram, m *Model) serviceFit {
 		if best.log-c.log < 4 {
 			fit.plausible = append(fit.plausible, c)
 		}
+	}
+	if held {
+		return fit
 	}
 	// The buckets themselves may explain so much more that the shares they leave
 	// free are worth it (by the Bayesian information criterion).
@@ -178,6 +205,9 @@ func (m *Model) latencies() []float64 {
 
 // likelihood is the logarithm of the probability of the buckets' counts.
 func likelihood(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
+	if len(calls) > 1 {
+		return likelihoodOf(h, tabled(d.Quantile), calls)
+	}
 	return likelihoodOf(h, func(x float64) float64 { return cumulative(d, x) }, calls)
 }
 

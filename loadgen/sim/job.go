@@ -30,6 +30,7 @@ type job struct {
 	source   rand.PCG      // of its own, so that draws do not depend on what else goes on
 	calls    int           // still to make
 	own      time.Duration // work and API latency without waiting for tokens
+	held     time.Duration // waits for tokens
 }
 
 // employ gives items to idle workers: at once or, if a worker takes time to wake
@@ -134,6 +135,7 @@ func (e *engine) step() {
 	if j.station != nil {
 		e.apiCalls++
 		e.throttle.record(wait)
+		j.held += wait
 	}
 	j.own += latency
 	j.source = e.source
@@ -145,6 +147,9 @@ func (e *engine) finish(j job) {
 	s.busy--
 	e.reconciles++
 	e.own += j.own + e.config.Occupied
+	if e.api != nil {
+		e.held.record(j.held)
+	}
 	switch {
 	case r.Failure > 0 && randvar.Float64(e.random) < r.Failure:
 		e.failed++

@@ -1,0 +1,179 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/sim"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// A flow is a form of arrivals that specs don't have: with gaps of some spread
+// that are independent of each other, or at random but for a share of them that
+// come in sweeps, so many at once at even distances, as by a resync.
+type flow struct {
+	gap   shape
+	share float64
+	size  float64 // of a sweep; 0: none
+}
+
+func (y flow) own() bool { return y.gap.family != "" || y.size > 0 }
+
+// period is the time between sweeps, in seconds.
+func (y flow) period(rate float64) float64 { return y.size / (y.share * rate) }
+
+// arrivals are at a resource's rate.
+func (y flow) arrivals(r *loadgen.Resource) func(seed uint64) sim.Arrivals {
+	rate := r.Events.Arrivals.Rate
+	return func(seed uint64) sim.Arrivals {
+		a := &stream{keys: r.Count, random: rand.New(rand.NewPCG(seed, 3<<32))}
+		if y.size == 0 {
+			a.gap, a.sweepAt = y.gap.of(1/rate), math.Inf(1)
+		} else {
+			a.size, a.period = y.size, y.period(rate)
+			a.sweepAt = a.random.Float64() * a.period
+			if a.at = math.Inf(1); y.share < 1 {
+				a.at, a.gap = 0, exponential(1/(rate*(1-y.share)))
+			}
+		}
+		return a
+	}
+}
+
+// A stream draws a flow's arrivals.
+type stream struct {
+	keys            int
+	random          *rand.Rand
+	gap             randvar.Dist
+	at              float64 // the next that is in no sweep
+	sweepAt, period float64
+	size, left      float64 // of sweeps; still to come of the present one
+}
+
+func (a *stream) Next() (loadgen.Draw, bool) {
+	at := a.at
+	switch {
+	case a.left >= 1:
+		a.left--
+		at = a.sweepAt - a.period
+	case a.sweepAt < a.at:
+		at = a.sweepAt
+		a.sweepAt += a.period
+		a.left += a.size - 1 // which may not be whole
+	default:
+		a.at += a.gap.Sample(a.random)
+	}
+	return loadgen.Draw{At: time.Duration(at * 1e9), Key: uint32(a.random.IntN(a.keys)), Type: watch.Modified}, true
+}
+
+// matched looks for the value, a logarithm between low and high, with which keys
+// wait as long as was measured on average; they wait the longer the larger it is.
+func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, set func(float64)) (found outcome, chosen candidate, last float64, err error) {
+	nearest := math.Inf(1)
+	for range 5 {
+		value = min(max(value, low), high)
+		set(value)
+		x, err := t.run(ctx)
+		if err != nil {
+			return found, chosen, value, err
+		}
+		off := math.Log((f.wait.Mean() + floor/5) / (x.mean + floor/5))
+		if math.Abs(off) < nearest {
+			nearest, found, chosen = math.Abs(off), x, f.now()
+		}
+		if nearest < 0.05 {
+			break
+		}
+		if off > 0 {
+			low = value
+		} else {
+			high = value
+		}
+		if high-low < 0.03 {
+			break
+		}
+		if value += min(max(off/1.3, -1.5), 1.5); value <= low || value >= high {
+			value = (low + high) / 2
+		}
+	}
+	return found, chosen, value, nil
+}
+
+// clusters tries arrivals whose gaps are spread more than at random.
+func (f *fit) clusters(ctx context.Context, t trial, progress func(string)) (all []candidate, tried []outcome, err error) {
+	for _, family := range []string{"gamma", "lognormal"} {
+		progress("gaps between arrivals, " + family)
+		x, c, _, err := f.matched(ctx, t, 0, math.Log(8), 1, func(cv float64) {
+			f.flow = flow{gap: shape{family: family, cv: math.Exp(cv)}}
+		})
+		f.flow = flow{}
+		if err != nil {
+			return nil, nil, err
+		}
+		all, tried = append(all, c), append(tried, x)
+	}
+	return all, tried, nil
+}
+
+// sweeps tries arrivals that partly come many at once at even distances.
+func (f *fit) sweeps(ctx context.Context, t trial, progress func(string)) (all []candidate, tried []outcome, err error) {
+	shares := []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
+	rate := f.Spec.Resources[0].Events.Arrivals.Rate
+	for i, share := range shares {
+		progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)))
+		// The last of a sweep waits until the workers have done the others.
+		size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
+		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*f.Interval/2)), math.Log(max(2, size)), func(size float64) {
+			f.flow = flow{share: share, size: math.Exp(size)}
+		})
+		f.flow = flow{}
+		if err != nil {
+			return nil, nil, err
+		}
+		c.log = math.Log(shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)])
+		all, tried = append(all, c), append(tried, x)
+	}
+	return all, tried, nil
+}
+
+// even tries arrivals that are more evenly spaced than at random, for keys that
+// wait less than they would then.
+func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(string)) (outcome, error) {
+	was, samples := f.now(), f.samples
+	if !f.throttled {
+		f.setService(f.service.shape, 1) // without regard to the waits
+	}
+	var all []candidate
+	var tried []outcome
+	for _, cv := range []float64{0, 0.15, 0.25, 0.33, 0.41, 0.5, 0.58, 0.66, 0.74, 0.82, 0.9} {
+		progress(fmt.Sprintf("evener arrivals, %d tried", len(all)))
+		if f.flow = (flow{gap: shape{family: "gamma", cv: cv}}); cv == 0 {
+			f.flow.gap.family = "constant"
+		}
+		x, err := t.run(ctx)
+		if err != nil {
+			f.take(was)
+			return random, err
+		}
+		all, tried = append(all, f.now()), append(tried, x)
+	}
+	best := f.believe(all, tried)
+	if best.score < random.score/2 {
+		cv := f.flow.gap.cv
+		f.Bursts, f.Dispersion = "evenly spaced", max(0.05, cv*cv)
+		if cv > 0.2 {
+			f.Bursts = fmt.Sprintf("more evenly spaced than at random (the gaps' coefficient of variation is %.2g)", cv)
+		}
+		return best, nil
+	}
+	f.take(was)
+	f.samples = samples
+	f.Bursts = "taken to be at random (Poisson), though the keys waited less than that explains"
+	f.doubt("keys waited %s on average, less than the %s that %d workers explain: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
+	return random, nil
+}
