@@ -255,7 +255,7 @@ func (f *fit) burstsTold(rate float64) {
 	switch y := middle.flow; {
 	case y.size > 0:
 		f.Dispersion = 1 + y.share*y.size
-		f.Bursts = fmt.Sprintf("in bursts of %.3g at once every %s, %.2g %% of all, and else at random", y.size, Duration(y.period(rate)), 100*y.share)
+		f.Bursts = fmt.Sprintf("in bursts of %.3g at once every %s on average, %.0f %% of all, and else at random", y.size, Duration(y.period(rate)), 100*y.share)
 		return
 	case y.own():
 		f.Dispersion = y.gap.cv * y.gap.cv

@@ -20,6 +20,7 @@ type flow struct {
 	gap   shape
 	share float64
 	size  float64 // of a sweep; 0: none
+	loose bool    // sweeps come at random
 }
 
 func (y flow) own() bool { return y.gap.family != "" || y.size > 0 }
@@ -35,7 +36,7 @@ func (y flow) arrivals(r *loadgen.Resource) func(seed uint64) sim.Arrivals {
 		if y.size == 0 {
 			a.gap, a.sweepAt = y.gap.of(1/rate), math.Inf(1)
 		} else {
-			a.size, a.period = y.size, y.period(rate)
+			a.size, a.period, a.loose = y.size, y.period(rate), y.loose
 			a.sweepAt = a.random.Float64() * a.period
 			if a.at = math.Inf(1); y.share < 1 {
 				a.at, a.gap = 0, exponential(1/(rate*(1-y.share)))
@@ -52,7 +53,9 @@ type stream struct {
 	gap             randvar.Dist
 	at              float64 // the next that is in no sweep
 	sweepAt, period float64
-	size, left      float64 // of sweeps; still to come of the present one
+	swept           float64 // when the last sweep came
+	size, left      float64 // of sweeps; still to come of the last one
+	loose           bool
 }
 
 func (a *stream) Next() (loadgen.Draw, bool) {
@@ -60,10 +63,12 @@ func (a *stream) Next() (loadgen.Draw, bool) {
 	switch {
 	case a.left >= 1:
 		a.left--
-		at = a.sweepAt - a.period
+		at = a.swept
 	case a.sweepAt < a.at:
-		at = a.sweepAt
-		a.sweepAt += a.period
+		at, a.swept = a.sweepAt, a.sweepAt
+		if a.sweepAt += a.period; a.loose {
+			a.sweepAt = at + a.period*a.random.ExpFloat64()
+		}
 		a.left += a.size - 1 // which may not be whole
 	default:
 		a.at += a.gap.Sample(a.random)
@@ -120,22 +125,25 @@ func (f *fit) clusters(ctx context.Context, t trial, progress func(string)) (all
 	return all, tried, nil
 }
 
-// sweeps tries arrivals that partly come many at once at even distances.
+// sweeps tries arrivals that partly come many at once at even distances, and all
+// of them at once at random.
 func (f *fit) sweeps(ctx context.Context, t trial, progress func(string)) (all []candidate, tried []outcome, err error) {
-	shares := []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
+	shares := []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1, 1}
 	rate := f.Spec.Resources[0].Events.Arrivals.Rate
 	for i, share := range shares {
 		progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)))
 		// The last of a sweep waits until the workers have done the others.
 		size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
 		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*f.Interval/2)), math.Log(max(2, size)), func(size float64) {
-			f.flow = flow{share: share, size: math.Exp(size)}
+			f.flow = flow{share: share, size: math.Exp(size), loose: i == len(shares)-1}
 		})
 		f.flow = flow{}
 		if err != nil {
 			return nil, nil, err
 		}
-		c.log = math.Log(shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)])
+		if c.log = math.Log(0.2); i < len(shares)-1 {
+			c.log = math.Log(shares[i+1] - shares[max(i-1, 0)])
+		}
 		all, tried = append(all, c), append(tried, x)
 	}
 	return all, tried, nil
