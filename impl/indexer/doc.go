@@ -38,11 +38,11 @@
 // brackets where there was one run; pods with keys of 24 bytes, 100,000 of them
 // unless it says otherwise.
 //
-//	writes/s beside 10 and 40 goroutines that list without pause  20,000x to 120,000x; 1,300x to 12,000x
+//	writes/s beside 10 and 40 goroutines that list without pause  14,000x to 120,000x; 1,300x to 12,000x
 //	lists/s meanwhile                                             5.7x; 6.3x
 //	the same with 10,000 objects and 10 listers                   3,000x to 5,200x; lists 2.0x (1.7x to 3.4x)
 //	the same, 10 that pause 5 ms; 40 that do, 10,000 objects      10,000x to 13,000x; 4.2x (2.9x to 20x)
-//	writes/s beside 10 and 40 that call ByIndex of 1,000 of them  106x (90x to 172x); 138x (30x to 3,000x)
+//	writes/s beside 10 and 40 that call ByIndex of 1,000 of them  106x, 222x (90x to 300x); 138x (30x to 3,000x)
 //	ByIndex calls/s meanwhile, 10 of them                         3.2x
 //	lateness beside 10 listers at 1,000 writes/s, p99             75 ms instead of 4.0 s
 //	reads and updates 95:5 on both cores, 10,000; 100,000         1.3x, 1.4x (0.8x to 1.7x); 4.8x (1.3x to 5.6x)
@@ -81,18 +81,17 @@
 // value, of a value an object and of four, one of which changes, and all else that a
 // survey of those tried were not.
 //
-// Get, thirty interleaved rounds in one process, nanoseconds with client-go's in
-// brackets; the last column is of keys that are not there, at random:
+// Get at random, nanoseconds with client-go's in brackets, medians of six interleaved
+// samples, each in a process of its own: from 100,000 on a sample may be twice another,
+// as its memory lies, and single ratios of a million are 0.8x to 1.3x.
 //
-//	                                    the same 64   at random    no such key
-//	1,000, keys of 24 bytes             12 (19)       13 (19)      7 (18)
-//	10,000                              13 (20)       18 (24)      9 (20)
-//	100,000                             15 (22)       115 (158)    47 (55)
-//	1,000,000                           25 (32)       222 (242)    102 (101)
-//	1,000, keys of 40 to 90 bytes       16 (21)       17 (22)      10 (19)
-//	10,000                              16 (21)       33 (38)      15 (24)
-//	100,000                             18 (22)       213 (250)    100 (113)
-//	1,000,000                           18 (22)       304 (325)    132 (143)
+//	             keys of 24 bytes   of 40 to 90   no such key
+//	1,000        16 (21)            23 (27)       9 (20)
+//	10,000       23 (29)            42 (48)       10 (22)
+//	100,000      220 (256)          315 (437)     17 (48)
+//	1,000,000    379 (372)          364 (409)     115 (133)
+//
+// Of the same 64 it takes 16 ns (22).
 //
 // AllByIndex of 1,000 took 2.7 µs of 10,000 pods, 2.9 µs of 100,000 metadata, client-go's
 // ByIndex 45 µs with the marking of its garbage (17x, 14x to 19x) and 95 µs (33x, 30x
@@ -109,7 +108,7 @@
 //	Update   109 (206)   119 (199)   208 (436)   329 (374)   626 (732)
 //	bytes     74 (137)    69 (120)    63 (107)    61 (138)    61 (122)
 //
-// Get gains nothing for short keys that are not among a million. Keys that Replace
+// Keys that Replace
 // stores share a string by sixteen, which stays until the last of them goes: of a
 // store that shrinks to a few objects it may hold sixteen times their keys. A store of a few hundred
 // objects with fewer than four indices may take more memory than client-go's. A
