@@ -221,8 +221,10 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.take(was)
 		return random, err
 	}
-	samples := f.samples
-	best := f.believe(slices.Concat(all, clusters, sweeps), slices.Concat(tried, found, swept))
+	best, samples := random, f.samples
+	if all, tried = f.near(slices.Concat(all, clusters, sweeps), slices.Concat(tried, found, swept)); len(all) > 0 {
+		best = f.believe(all, tried)
+	}
 	if best.score >= random.score/2 {
 		f.samples = samples
 		f.Model.take(was)

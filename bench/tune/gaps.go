@@ -87,7 +87,7 @@ func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, se
 		if err != nil {
 			return found, chosen, value, err
 		}
-		off := math.Log((f.wait.Mean() + floor/5) / (x.mean + floor/5))
+		off := f.off(x)
 		if math.Abs(off) < nearest {
 			nearest, found, chosen = math.Abs(off), x, f.now()
 		}
@@ -107,6 +107,23 @@ func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, se
 		}
 	}
 	return found, chosen, value, nil
+}
+
+// off is the logarithm of how many times as long as simulated keys waited.
+func (f *fit) off(x outcome) float64 {
+	return math.Log((f.wait.Mean() + floor/5) / (x.mean + floor/5))
+}
+
+// near drops the candidates with which keys wait less than half or more than
+// twice as long as measured, whatever the value that was looked for: waits that
+// vary much from one simulation to the next make even those likely.
+func (f *fit) near(all []candidate, tried []outcome) (left []candidate, outcomes []outcome) {
+	for i, x := range tried {
+		if math.Abs(f.off(x)) < math.Ln2 {
+			left, outcomes = append(left, all[i]), append(outcomes, x)
+		}
+	}
+	return left, outcomes
 }
 
 // clusters tries arrivals whose gaps are spread more than at random.

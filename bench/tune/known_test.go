@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,21 @@ func (s system) check(t *testing.T, seed uint64) {
 		// What is a tenth of the work can't be felt beside it.
 		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
 	}
+}
+
+// A controller that does little is simulated for days, in which objects would come
+// again twice a day. What they add was measured with the rest.
+func TestResyncsAreAmongWhatWasMeasured(t *testing.T) {
+	s := system{rate: 0.5, service: exponentially(0.05), mean: 0.05, workers: 2}
+	d := s.run(*seed, 3000).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	z := f.current.Settings
+	without, err := f.predict(t.Context(), z, fine, *seed)
+	require.NoError(t, err)
+	z.Resync = 12 * time.Hour
+	with, err := f.predict(t.Context(), z, fine, *seed)
+	require.NoError(t, err)
+	assert.Equal(t, []Interval{without.Wait.Mean, without.Wait.P999}, []Interval{with.Wait.Mean, with.Wait.P999})
 }
 
 // Bursts explain waits that arrivals at random don't. How long they are and how

@@ -123,6 +123,9 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 	spec := *m.Spec
 	spec.Reconcile = s.apply(spec.Reconcile)
+	if m.Observations > 0 {
+		spec.Reconcile.Resync = 0 // what it adds is among the adds that were measured
+	}
 	c := sim.Config{Spec: &spec, Background: m.Background, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
 	if m.load > 0 {
 		spec.Resources = slices.Clone(spec.Resources)
