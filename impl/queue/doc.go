@@ -20,9 +20,9 @@
 // folder bench measures them on yours.
 //
 //	                                 compact          sharded          ring
-//	one item at a time               4.0–5.5× (5.2×)  1.4–1.8× (1.7×)  2.7–2.9× (2.8×)
+//	one item at a time               3.8–5.5× (5.2×)  1.4–1.8× (1.7×)  2.7–2.9× (2.8×)
 //	the same, NamespacedName keys    4.7–5.8× (4.5×)  1.8–2.3× (1.7×)  3.2–4.0× (3.1×)
-//	the same, all metrics            2.5–3.0× (2.5×)  1.6–1.9× (1.6×)  1.8–2.0× (1.5×)
+//	the same, all metrics            2.2–3.0× (2.5×)  1.6–1.9× (1.6×)  1.8–2.0× (1.5×)
 //	every key added twice            2.8–3.1× (2.5×)  1.4–1.6× (1.6×)  1.2–1.6× (1.2×)
 //	one hot key                      3.4–4.1× (3.5×)  1.3–1.7× (1.4×)  2.4–2.7× (2.1×)
 //	ping-pong of one item            1.5–1.9× (1.5×)  1.0–1.2× (1.0×)  1.4–1.7× (1.4×)
