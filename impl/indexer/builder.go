@@ -24,6 +24,9 @@ func newBuilder(keys keyHash, sc *schema, size int) *builder {
 	for i := range d.stripes {
 		d.stripes[i].table = newSlotTable(room(size))
 	}
+	d.objs.reserve(size)
+	d.keys.data.reserve(size)
+	d.keys.lens.reserve(size)
 	return &builder{store: s, d: d, sc: sc}
 }
 
@@ -35,10 +38,14 @@ func (b *builder) contents() *contents {
 
 // warm reads what put will need of the table. The reads of several keys are on
 // their way at the same time, where puts would wait for them one by one.
-func (b *builder) warm(h uint64) {
-	t := &b.d.stripe(h).table
-	c := t.chunk(t.home(h))
-	b.seen |= c.tags | uint64(uintptr(c.keys[0])) // either cache line
+func (b *builder) warm(hashes []uint64) {
+	var seen uint64
+	for _, h := range hashes {
+		t := &b.d.stripe(h).table
+		c := t.chunk(t.home(h))
+		seen |= c.tags | uint64(uintptr(c.keys[0])) // either cache line
+	}
+	b.seen = seen
 }
 
 // put is SnapshotStore's, without care for readers.
@@ -51,7 +58,7 @@ func (b *builder) put(h uint64, key string, obj any) {
 	}
 	slot := uint32(d.objs.n)
 	if slot%leafLen == 0 {
-		b.keys, b.lens, b.objs = d.keys.data.growLeaf(c), d.keys.lens.growLeaf(c), d.objs.growLeaf(c)
+		b.keys, b.lens, b.objs = d.keys.data.fillLeaf(c), d.keys.lens.fillLeaf(c), d.objs.fillLeaf(c)
 	}
 	k, at := keptOf(key), slot%leafLen
 	b.keys[at], b.lens[at], b.objs[at] = k.data, k.len, obj

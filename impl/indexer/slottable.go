@@ -170,7 +170,7 @@ func (c *chunk) restWith(at int, h uint64) [2]uint64 {
 	return [2]uint64{withBits(c.rest[0], at*8, 0xff, h>>tagBits), withBits(c.rest[1], at*8, 0xff, h>>(tagBits+8))}
 }
 
-func (t *slotTable) full() bool { return float64(t.used) >= float64(t.n)*fullest }
+func (t *slotTable) full() bool { return 4*t.used >= t.n*(4*fullest) }
 
 // larger and smaller are how many chunks a table gets that is full or sparse.
 // Small tables grow in long steps, which take less time, large ones in short

@@ -159,9 +159,9 @@ func (s *SnapshotStore) replaceList(keys objectkey.Maker, objs []any, resourceVe
 			var hashes [sharing]uint64
 			for i := range some {
 				hashes[i] = s.hash(named[at:ends[i]])
-				b.warm(hashes[i])
 				at = ends[i]
 			}
+			b.warm(hashes[:len(some)])
 			unnamed, at = objs[begin+len(some):], 0
 			for i, obj := range some {
 				b.put(hashes[i], named[at:ends[i]], obj)

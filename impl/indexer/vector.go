@@ -130,7 +130,22 @@ func (v *vector[E]) grow(c *clock) *E {
 }
 
 // growLeaf appends a leaf.
-func (v *vector[E]) growLeaf(c *clock) *leaf[E] {
+func (v *vector[E]) growLeaf(c *clock) {
+	l := v.extend(c)
+	v.setLeaf(l, new(leaf[E]), c)
+}
+
+// fillLeaf appends a leaf to a vector that nobody reads, for its owner to fill.
+func (v *vector[E]) fillLeaf(c *clock) *leaf[E] {
+	l := v.extend(c)
+	fresh := new(leaf[E])
+	(*v.root)[l/nodeLen][l%nodeLen] = fresh
+	(*v.leaves)[l] = fresh
+	return fresh
+}
+
+// extend makes room for a leaf after the last one and returns its number.
+func (v *vector[E]) extend(c *clock) uint32 {
 	l := uint32(len(v.leafDate))
 	if k := l / nodeLen; int(k) == len(v.nodeDate) {
 		var r root[E]
@@ -146,9 +161,14 @@ func (v *vector[E]) growLeaf(c *clock) *leaf[E] {
 		v.setCapacity(l + l/4 + 4)
 	}
 	v.leafDate = append(v.leafDate, c.now)
-	fresh := new(leaf[E])
-	v.setLeaf(l, fresh, c)
-	return fresh
+	return l
+}
+
+// reserve makes room for n elements in an empty vector.
+func (v *vector[E]) reserve(n int) {
+	leaves := (n + leafLen - 1) / leafLen
+	v.setCapacity(uint32(leaves))
+	v.leafDate = make([]uint64, 0, leaves)
 }
 
 // pop removes the last element.
