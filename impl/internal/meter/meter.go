@@ -4,6 +4,7 @@ package meter
 import (
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/ticks"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 )
@@ -14,10 +15,12 @@ const updatePeriod = 500 * time.Millisecond
 // A Meter calls the user's clock and metrics, so a queue calls it before it
 // changes its state and under a deferred unlock: a panic in there leaves the
 // state as it was. Moments are durations since the meter or its clock was made.
+// But for Run, Stop and Wait it is used under the queue's lock.
 type Meter struct {
 	clock      clock.WithTicker
 	begin      time.Time
-	elapsed    elapsed // the clock, if it is one
+	ticks      *ticks.Clock // in place of the real clock, or nil
+	elapsed    elapsed      // the clock, if it is one
 	depth      workqueue.GaugeMetric
 	adds       workqueue.CounterMetric
 	latency    workqueue.HistogramMetric
@@ -34,10 +37,16 @@ func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *M
 	if name == "" || provider == nil {
 		return nil
 	}
+	begin := c.Now()
+	var counter *ticks.Clock
+	if _, ok := c.(clock.RealClock); ok {
+		counter = ticks.New(func() time.Duration { return time.Since(begin) })
+	}
 	elapsed, _ := c.(elapsed)
 	return &Meter{
 		clock:      c,
-		begin:      c.Now(),
+		begin:      begin,
+		ticks:      counter,
 		elapsed:    elapsed,
 		depth:      provider.NewDepthMetric(name),
 		adds:       provider.NewAddsMetric(name),
@@ -56,6 +65,9 @@ type elapsed interface{ Elapsed() time.Duration }
 
 // Now is the present moment.
 func (m *Meter) Now() time.Duration {
+	if m.ticks != nil {
+		return m.ticks.Now()
+	}
 	if m.elapsed != nil {
 		return m.elapsed.Elapsed()
 	}
@@ -76,21 +88,24 @@ func (m *Meter) Get(added time.Duration, known bool) time.Duration {
 	m.depth.Dec()
 	now := m.Now()
 	if known {
-		m.latency.Observe(seconds(now - added))
+		m.latency.Observe(m.seconds(now - added))
 	}
 	return now
 }
 
 // Done records an item that was handed out at the given moment.
 func (m *Meter) Done(started time.Duration) {
-	m.work.Observe(seconds(m.Now() - started))
+	m.work.Observe(m.seconds(m.Now() - started))
 }
 
 // seconds is d.Seconds, to the bit, without its two integer divisions where d is
 // short, as most are. That is 4 % of what a queue costs with metrics.
-func seconds(d time.Duration) float64 {
+func (m *Meter) seconds(d time.Duration) float64 {
 	if 0 <= d && d < time.Second {
 		return float64(d) / 1e9
+	}
+	if d < 0 && m.ticks != nil {
+		return 0 // the later moment was told with an earlier anchor
 	}
 	return d.Seconds()
 }
@@ -99,9 +114,12 @@ func seconds(d time.Duration) float64 {
 // which they were handed out.
 func (m *Meter) Unfinished(started func(yield func(time.Duration) bool)) {
 	now := m.Now()
+	if m.ticks != nil {
+		now = m.ticks.Renew()
+	}
 	var total, longest float64
 	for at := range started {
-		age := (now - at).Seconds()
+		age := m.seconds(now - at)
 		total += age
 		longest = max(longest, age)
 	}
