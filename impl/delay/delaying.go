@@ -26,13 +26,13 @@ type schedule[T comparable] interface {
 	// map would: an item of an interface type may not be comparable.
 	hash(item T) uint32
 	// add makes item, at now, wait until at; of an item that waits already the earlier
-	// time stays. It returns what next would return. It calls no foreign code.
-	add(hash uint32, item T, now, at int64) (next int64)
+	// time stays. It calls no foreign code.
+	add(hash uint32, item T, now, at int64)
 	// due removes up to limit items that are ready at now and appends them to
 	// into, in the order of their ready times.
 	due(now int64, into []T, limit int) []T
-	// next is the time at which due must be called again, or never. It is not
-	// before the time of the last call of due.
+	// next is asked after due, with no add between them, and is the time at which due
+	// must be called again, or never. It is not before the time of that call of due.
 	next() int64
 	// drop removes everything.
 	drop()
@@ -45,7 +45,7 @@ var _ workqueue.TypedDelayingInterface[string] = (*delaying[string])(nil)
 // inner queue outside it, so order is kept because there is one mover, and no
 // lock is held while foreign code (clock, metrics, inner queue) runs.
 //
-// Invariant: armed ≤ schedule.next() whenever mu is free, and the alarm's
+// Invariant: no item is ready before armed whenever mu is free, and the alarm's
 // goroutine is awake, or about to be, or will be at armed.
 type delaying[T comparable] struct {
 	workqueue.TypedInterface[T]
@@ -112,16 +112,17 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 		return
 	}
 	now := q.alarm.Now()
+	at := alarm.In(now, d)
 	hash := q.waiting.hash(item)
 	q.mu.Lock() // nothing panics until Unlock
 	if q.stopped.Load() {
 		q.mu.Unlock()
 		return
 	}
-	next := q.waiting.add(hash, item, now, alarm.In(now, d))
-	late := next < q.armed
+	q.waiting.add(hash, item, now, at)
+	late := at < q.armed
 	if late {
-		q.armed = next
+		q.armed = at
 	}
 	q.mu.Unlock()
 	if late {

@@ -39,7 +39,7 @@ func (h *binaryHeap[T]) hash(item T) uint32 {
 	return 0
 }
 
-func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) int64 {
+func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) {
 	h.seq++
 	w, waits := h.byKey[item]
 	if !waits {
@@ -50,7 +50,6 @@ func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) int64 {
 		w.at, w.seq = at, h.seq
 		heap.Fix(&h.heap, w.index)
 	}
-	return h.next()
 }
 
 func (h *binaryHeap[T]) due(now int64, into []T, limit int) []T {

@@ -70,13 +70,12 @@ func newHeap4[T comparable]() *heap4[T] {
 
 func (h *heap4[T]) hash(item T) uint32 { return h.keys.Hash(item) }
 
-func (h *heap4[T]) add(hash uint32, item T, _, at int64) int64 {
+func (h *heap4[T]) add(hash uint32, item T, _, at int64) {
 	if h.keys.Len() < wideTable {
 		h.set(hash, item, at)
 	} else if h.intake.put(hash, item, at) {
 		h.settle()
 	}
-	return h.next()
 }
 
 // settle takes in the lot.
@@ -219,11 +218,10 @@ func (h *heap4[T]) ready(now int64) bool {
 }
 
 func (h *heap4[T]) next() int64 {
-	next := h.soonest
 	if h.near.Len() > 0 {
-		next = h.near.Min().At
+		return h.near.Min().At
 	}
-	return h.intake.before(next)
+	return h.soonest
 }
 
 // clear forgets all that is known of items.

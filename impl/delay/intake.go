@@ -13,9 +13,8 @@ const (
 // will miss the cache there, and the lock and the clock of every AddAfter keep
 // these misses apart; in a lot they overlap.
 type intake[T comparable] struct {
-	lot     *lot[T]
-	n       int
-	soonest int64 // the least time of the lot, if it is not empty
+	lot *lot[T]
+	n   int
 }
 
 // A lot is the arguments of so many calls of a schedule's add.
@@ -30,21 +29,10 @@ func (in *intake[T]) put(hash uint32, item T, at int64) bool {
 	if in.lot == nil {
 		in.lot = new(lot[T])
 	}
-	if in.n == 0 || at < in.soonest {
-		in.soonest = at
-	}
 	i := in.n % intakeLen
 	in.lot.items[i], in.lot.ats[i], in.lot.hashes[i] = item, at, hash
 	in.n++
 	return in.n == intakeLen
-}
-
-// before is the least of next and the times of the lot.
-func (in *intake[T]) before(next int64) int64 {
-	if in.n == 0 {
-		return next
-	}
-	return min(next, in.soonest)
 }
 
 // settle empties the lot: it calls set for each.

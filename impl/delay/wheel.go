@@ -106,14 +106,13 @@ func (w *wheel[T]) place(tick uint64) (level, slot int) {
 	return level, int(tick >> (level * wheelBits) % wheelSlots)
 }
 
-func (w *wheel[T]) add(hash uint32, item T, now, at int64) int64 {
+func (w *wheel[T]) add(hash uint32, item T, now, at int64) {
 	w.follow(now)
 	if w.keys.Len() < wideTable || at <= now {
 		w.set(hash, item, now, at)
 	} else if w.intake.put(hash, item, at) {
 		w.settle()
 	}
-	return w.next()
 }
 
 // settle takes in the lot, of which nothing was due when it was added.
@@ -276,10 +275,7 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 	return into
 }
 
-func (w *wheel[T]) next() int64 { return w.intake.before(w.nextRipe()) }
-
-// nextRipe is next of the items that are in the wheel.
-func (w *wheel[T]) nextRipe() int64 {
+func (w *wheel[T]) next() int64 {
 	if w.taken < len(w.ripe) {
 		return w.keys.At(w.ripe[w.taken]).at
 	}
