@@ -24,7 +24,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if f.overloaded {
 		f.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
 		f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
-		return t.run(ctx)
+		return f.crowded(ctx, t, progress)
 	}
 	shapes := f.shapes()
 	if f.throttled {
@@ -57,75 +57,84 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	}
 	f.samples = unmixed
 	f.setService(was, 1)
-	measured := f.wait.Mean()
-	if best.mean > measured {
+	if best.mean > f.wait.Mean() {
 		return f.even(ctx, t, best, progress)
 	}
-	few, err := f.fewKeys(ctx, t, best, progress)
-	if err != nil || few.keys == 0 || few.score <= fits {
-		if err != nil || few.keys != 0 {
-			return few.outcome, err
-		}
-		return f.bursty(ctx, t, best, progress)
-	}
-	r := &f.Model.Spec.Resources[0]
-	random := r.Events.Arrivals
-	samples := f.samples
-	bursts, err := f.bursty(ctx, t, best, progress)
-	if err != nil || bursts.score <= few.score {
-		return bursts, err
-	}
-	f.samples = samples
-	r.Events.Arrivals, f.flow, f.Dispersion = random, flow{}, 1
-	f.onKeys(few)
-	return few.outcome, nil
+	return f.bursty(ctx, t, best, progress)
 }
 
-// few is an outcome with few keys; 0 if many explain the waits as well.
-type few struct {
-	outcome
-	keys int
-	rate float64
-}
-
-func (f *fit) onKeys(x few) {
+// fewKeys tries so few keys that they often change while they wait or are worked
+// on: such a change is coalesced, or waits for the end of the work, however idle
+// the other workers are. So keys wait longer than many would beside idle workers,
+// and less beside busy ones. It goes on to fewer keys as long as they explain the
+// waits better than what was found before, or nearly.
+func (f *fit) fewKeys(ctx context.Context, t trial, before outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
 	r := &f.Model.Spec.Resources[0]
-	r.Count, r.Events.Arrivals.Rate = x.keys, x.rate
-	f.arrive(r.Events.Arrivals)
-	f.RawRate, f.Coalesced = x.rate, 1-f.ArrivalRate/x.rate
-	f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", x.keys)
-	f.doubt("keys waited longer than many keys would; about %d that often change while they are worked on explain it best; --keys says how many there are", x.keys)
-}
-
-// fewKeys tries small numbers of keys: one that changes again while it is
-// worked on waits for that, however idle the other workers are.
-func (f *fit) fewKeys(ctx context.Context, t trial, many outcome, progress func(string)) (few, error) {
-	r := &f.Model.Spec.Resources[0]
-	best := few{outcome: many}
 	if r.Count != keysUnknown {
-		return best, nil
+		return nil, nil, nil
 	}
-	rate := r.Events.Arrivals.Rate
-	for _, keys := range []int{3, 6, 12, 25, 50, 100, 200} {
-		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)
-		if hidden > 0.9 {
+	defer f.take(f.now())
+	waiting := f.ArrivalRate * f.wait.Mean()
+	nearest := before.score
+	for i, share := range busyShares {
+		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / share))
+		hidden := waiting / float64(keys)
+		if keys < 2 || keys >= r.Count || hidden > 0.9 {
 			continue
 		}
 		progress(fmt.Sprintf("%d keys", keys))
 		r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
 		x, err := t.run(ctx)
 		if err != nil {
-			return best, err
+			return nil, nil, err
 		}
-		if x.score < best.score/1.5 {
-			best = few{x, keys, r.Events.Arrivals.Rate}
+		c := f.now()
+		c.log = math.Log(busyShares[min(i+1, len(busyShares)-1)] - busyShares[max(i-1, 0)])
+		all, tried = append(all, c), append(tried, x)
+		if nearest = min(nearest, x.score); x.score > 3*nearest+2*fits {
+			break
 		}
 	}
-	r.Count, r.Events.Arrivals.Rate = keysUnknown, rate
-	if best.keys != 0 && best.score <= fits {
-		f.onKeys(best)
+	return all, tried, nil
+}
+
+// busyShares are the shares of the keys that wait or are worked on to try.
+var busyShares = []float64{0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
+
+// crowded is for a queue whose workers were never idle: few keys keep it from
+// growing, as no more than all of them can wait.
+func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outcome, error) {
+	many, err := t.run(ctx)
+	if err != nil || many.score <= fits || f.grown {
+		return many, err
 	}
-	return best, nil
+	was := f.now()
+	all, tried, err := f.fewKeys(ctx, t, many, progress)
+	if err != nil || len(all) == 0 {
+		return many, err
+	}
+	if best := f.believe(all, tried); best.score < many.score/2 {
+		f.overloaded = false
+		f.keysTold()
+		return best, nil
+	}
+	f.samples = nil
+	f.take(was)
+	return many, nil
+}
+
+// keysTold puts the few keys that are believed in into words.
+func (f *fit) keysTold() {
+	r := f.Spec.Resources[0]
+	f.RawRate, f.Coalesced = r.Events.Arrivals.Rate, 1-f.ArrivalRate/r.Events.Arrivals.Rate
+	f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", r.Count)
+	low, high := r.Count, r.Count
+	for _, c := range f.samples {
+		if c.keys < keysUnknown {
+			low, high = min(low, c.keys), max(high, c.keys)
+		}
+	}
+	f.doubt("many keys would not wait like this; %d to %d that often change while they wait or are worked on explain it best; --keys says how many there are", low, high)
 }
 
 // shapes are those that the work durations don't tell apart.
@@ -221,8 +230,13 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.take(was)
 		return random, err
 	}
+	few, counted, err := f.fewKeys(ctx, t, random, progress)
+	if err != nil {
+		f.take(was)
+		return random, err
+	}
 	best, samples := random, f.samples
-	if all, tried = f.near(slices.Concat(all, clusters, sweeps), slices.Concat(tried, found, swept)); len(all) > 0 {
+	if all, tried = f.near(slices.Concat(all, clusters, sweeps, few), slices.Concat(tried, found, swept, counted)); len(all) > 0 {
 		best = f.believe(all, tried)
 	}
 	if best.score >= random.score/2 {
@@ -232,14 +246,19 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 		return random, nil
 	}
-	f.burstsTold(rate)
+	if f.Spec.Resources[0].Count < keysUnknown {
+		f.keysTold()
+	} else {
+		f.burstsTold(rate)
+	}
 	return best, nil
 }
 
 // burstsTold puts the bursts that are believed in into words.
 func (f *fit) burstsTold(rate float64) {
 	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
-	list := slices.SortedFunc(slices.Values(f.samples), func(a, b candidate) int {
+	list := slices.DeleteFunc(slices.Clone(f.samples), func(c candidate) bool { return c.keys < keysUnknown })
+	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
 	})
 	text := func(c candidate) string {

@@ -16,6 +16,7 @@ import (
 type candidate struct {
 	arrivals loadgen.Arrivals
 	flow     flow // of arrivals; zero: as these say
+	keys     int
 	shape    shape
 	log      float64 // of its probability, but for a constant
 }
@@ -56,20 +57,15 @@ func (f *fit) believe(all []candidate, tried []outcome) outcome {
 
 // take makes a candidate the model.
 func (m *Model) take(c candidate) {
-	m.Spec.Resources[0].Events.Arrivals, m.flow = c.arrivals, c.flow
+	r := &m.Spec.Resources[0]
+	r.Events.Arrivals, r.Count, m.flow = c.arrivals, c.keys, c.flow
 	m.setService(c.shape, 1)
-}
-
-// arrive gives all candidates these arrivals.
-func (m *Model) arrive(a loadgen.Arrivals) {
-	for i := range m.samples {
-		m.samples[i].arrivals = a
-	}
 }
 
 // now is the model as a candidate.
 func (m *Model) now() candidate {
-	return candidate{arrivals: m.Spec.Resources[0].Events.Arrivals, flow: m.flow, shape: m.shape}
+	r := m.Spec.Resources[0]
+	return candidate{arrivals: r.Events.Arrivals, keys: r.Count, flow: m.flow, shape: m.shape}
 }
 
 // alone is a copy of the model that one candidate, if there are any, stands for.
@@ -114,7 +110,7 @@ func (m *Model) groups(results []sim.Result) [][]sim.Result {
 	var list [][]sim.Result
 	each := len(results) / len(m.samples)
 	for i, c := range m.samples {
-		if r := results[i*each : (i+1)*each]; i > 0 && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) && reflect.DeepEqual(c.flow, m.samples[i-1].flow) {
+		if r := results[i*each : (i+1)*each]; i > 0 && c.keys == m.samples[i-1].keys && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) && reflect.DeepEqual(c.flow, m.samples[i-1].flow) {
 			list[len(list)-1] = append(list[len(list)-1], r...)
 		} else {
 			list = append(list, slices.Clone(r))

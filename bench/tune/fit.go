@@ -23,6 +23,7 @@ type fit struct {
 	unidentified []string
 	doubts       []string
 	overloaded   bool
+	grown        bool // the queue did, while it was measured
 	throttled    bool
 }
 
@@ -101,7 +102,8 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	f.calls(d, q, o, own)
 	f.service = fitService(q.Work, f.Model, f.latencies(), false)
 	f.Offered = f.AddRate * f.Busy
-	f.overloaded = f.Utilisation > 0.985 || q.Grown > max(20, 0.05*q.Adds)
+	f.grown = q.Grown > max(20, 0.05*q.Adds)
+	f.overloaded = f.grown || f.Utilisation > 0.985
 	if p := q.Wait.Precision(); p >= 4 {
 		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)
 	}
@@ -152,7 +154,7 @@ func (f *fit) spec(name string, o Options) {
 		}
 	} else {
 		keys = keysUnknown
-		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them")
+		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them, and of %s or fewer more than 1 %% of the adds would wait for their key to be worked on, however many workers there are", number(math.Ceil(f.Offered/0.01)))
 	}
 	f.Model.Spec = &loadgen.Spec{
 		Name: "fitted", Description: "Fitted to " + name + "'s metrics.", Seed: 1,

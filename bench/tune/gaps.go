@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
@@ -187,7 +188,17 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		}
 		all, tried = append(all, f.now()), append(tried, x)
 	}
-	best := f.believe(all, tried)
+	f.flow = flow{}
+	few, counted, err := f.fewKeys(ctx, t, random, progress)
+	if err != nil {
+		f.take(was)
+		return random, err
+	}
+	best := f.believe(slices.Concat(all, few), slices.Concat(tried, counted))
+	if f.Spec.Resources[0].Count < was.keys && best.score < random.score/2 {
+		f.keysTold()
+		return best, nil
+	}
 	if best.score < random.score/2 {
 		cv := f.flow.gap.cv
 		f.Bursts, f.Dispersion = "evenly spaced", max(0.05, cv*cv)

@@ -70,6 +70,10 @@ func systems() []system {
 		{name: "clusters", rate: 30, gap: lognormally(1./30, 2), service: exponentially(0.05), mean: 0.05, workers: 2},
 		{name: "resync", rate: 20, sweep: [2]float64{60, 300}, service: exponentially(0.05), mean: 0.05, workers: 3},
 		{name: "resync, rare", rate: 10, sweep: [2]float64{300, 500}, service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "20 keys, untold", rate: 60, service: exponentially(0.1), mean: 0.1, workers: 4, keys: 20, untold: true},
+		{name: "5 keys, untold", rate: 30, service: exponentially(0.1), mean: 0.1, workers: 2, keys: 5, untold: true},
+		{name: "50 keys, untold", rate: 30, service: lognormally(0.088, 1.2), mean: 0.088, workers: 3, keys: 50, untold: true},
+		{name: "30 keys, mostly idle, untold", rate: 30, service: lognormally(0.1, 0.8), mean: 0.1, workers: 8, keys: 30, untold: true},
 		{name: "200 every 10 s", rate: 20, gap: always(10), batch: 200, service: exponentially(0.05), mean: 0.05, workers: 3},
 	}
 }
@@ -115,7 +119,11 @@ func TestKnownSystems(t *testing.T) {
 func (s system) check(t *testing.T, seed uint64) {
 	x := s.run(seed, max(*length, *events/s.rate))
 	d := x.delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: seed}, false)
+	o := Options{Keys: s.keys, Seed: seed}
+	if s.untold {
+		o.Keys = 0
+	}
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
 	out, err := f.fitBursts(t.Context(), seed, func(string) {})
 	require.NoError(t, err)
 	rate := f.ArrivalRate

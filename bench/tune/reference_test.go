@@ -23,6 +23,7 @@ type system struct {
 	tokens  int
 	failure float64
 	keys    int       // 0: every arrival has a key of its own
+	untold  bool      // how many keys
 	batch   int       // arrivals that come at once; 0: one
 	bounds  []float64 // of the queue's histograms; nil: client-go's
 	runtime bool      // its metrics are controller-runtime's, without work durations
