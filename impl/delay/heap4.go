@@ -56,9 +56,9 @@ func (w *wait) at() int64 { return int64(uint64(w.high)<<32 | uint64(w.low)) }
 const (
 	// slack is how many outdated nodes are always tolerated.
 	slack = 64
-	// fewNear is how many nodes near may always have, and manyNear how many it takes
-	// where they are due at once: a megabyte of them.
-	fewNear  = 1024
+	// fewNear is how many nodes near may always have, sixteen kilobytes of them, and
+	// manyNear how many it takes where they are due at once, a megabyte.
+	fewNear  = 1000
 	manyNear = 1 << 16
 )
 
