@@ -155,23 +155,23 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 	if q.retries != nil && after > 0 {
 		q.guarded(func() time.Duration { q.retries.Inc(); return 0 })
 	}
-	slot, found := q.keys.Find(hash, item)
-	if found && q.keys.At(slot).state() != idle {
+	slot, absent := q.enter(hash, item)
+	if !absent && q.keys.At(slot).state() != idle {
 		q.update(slot, priority, readyAt)
 		q.leave()
 		return
 	}
-	var added time.Duration
-	if q.Meter != nil && after <= 0 {
-		added = q.countAdd(priority)
-	}
-	if !found {
-		slot = q.keys.Insert(hash, item)
-	}
-	e := q.keys.At(slot)
 	if q.Meter != nil {
+		var added time.Duration
+		if after <= 0 {
+			added = q.countAdd(priority)
+		}
+		if absent {
+			slot = q.keys.Insert(hash, item)
+		}
 		q.momentsOf(slot).added = added
 	}
+	e := q.keys.At(slot)
 	q.levels.join(e, priority)
 	e.turn = q.turn()
 	if after > 0 {
@@ -184,6 +184,17 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		return
 	}
 	q.Unlock()
+}
+
+// enter finds the entry of an item. If there is none it makes one, but not with
+// metrics: they come first.
+func (q *priorityQueue[T]) enter(hash uint32, item T) (slot uint32, absent bool) {
+	if q.Meter != nil {
+		slot, found := q.keys.Find(hash, item)
+		return slot, !found
+	}
+	slot, _ = q.keys.Enter(hash, item)
+	return slot, false
 }
 
 // update adds an item again that is ready or waiting. Zero readyAt is now.
@@ -277,9 +288,11 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	if q.Meter != nil {
 		q.countGet(slot, priority)
 	}
-	q.unqueue(e, slot)
+	q.levels.remove(e, slot)
 	q.levels.leave(e)
-	e.word |= processing
+	e.word = processing
+	q.ready--
+	q.eligible--
 	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
 		q.prompt.Store(prompt)
 	}
