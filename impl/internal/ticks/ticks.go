@@ -1,8 +1,8 @@
 // Package ticks tells the time by the processor's counter of ticks, which takes
 // less than half as long as to ask the system's clock.
 //
-//  1. At first a Clock asks the system's clock, and after a hundredth of a second
-//     knows how long a tick takes.
+//  1. The first Clock of a program asks the system's clock for a hundredth of a second,
+//     and knows how long a tick takes then. Others begin with what it found.
 //  2. Now adds the ticks since the anchor, a moment at which both clocks were read.
 //  3. After a millisecond the anchor is no longer good: Now reads both clocks, and
 //     so finds out whether they still agree. If not, the Clock asks the system's
@@ -16,6 +16,7 @@ package ticks
 
 import (
 	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,8 +38,8 @@ const (
 // A Clock tells the time as since does. It is not safe for concurrent use. Use New
 // to make one.
 //
-// Invariant: good and tick are not zero ⇔ the time of a tick is known and the counter
-// is not faulty. good ticks take reach at most.
+// Invariant: good is not zero ⇔ there is an anchor and tick is not zero. good ticks
+// take reach at most. A clock that is faulty has no tick.
 type Clock struct {
 	anchor moment
 	good   uint64 // how many ticks after the anchor it is good
@@ -63,8 +64,13 @@ func New(since func() time.Duration) *Clock {
 	if !actual() || !reliable() {
 		return nil
 	}
-	return &Clock{since: since}
+	c := &Clock{since: since, tick: measured.Load()}
+	c.Renew()
+	return c
 }
+
+// measured is the tick of the Clock that was renewed last, zero if that is faulty.
+var measured atomic.Uint64
 
 // Now is the time. It may be a little less than what was told before.
 func (c *Clock) Now() time.Duration {
@@ -85,6 +91,7 @@ func (c *Clock) Renew() time.Duration {
 	before := count()
 	at := c.since()
 	c.anchorAt(before, at, count())
+	measured.Store(c.tick)
 	return at
 }
 
@@ -103,7 +110,8 @@ func (c *Clock) anchorAt(before uint64, at time.Duration, after uint64) {
 		c.missed++
 		c.faulty = c.missed > patience
 	case c.first == moment{}:
-		c.first = now
+		c.first, c.anchor = now, now
+		c.use(c.tick)
 	case c.good > 0 && !c.agrees(now):
 		c.faulty = true
 	default:
@@ -135,7 +143,13 @@ func (c *Clock) measure(now moment) {
 		c.faulty = true
 		return
 	}
-	c.tick = uint64(tick)
-	c.good = uint64(reach) << 32 / c.tick
+	c.use(uint64(tick))
 	c.first = now
+}
+
+// use makes anchors good for reach, if the time of a tick is known.
+func (c *Clock) use(tick uint64) {
+	if c.tick = tick; tick > 0 {
+		c.good = uint64(reach) << 32 / tick
+	}
 }

@@ -36,6 +36,7 @@ func TestClockIsTheSystems(t *testing.T) {
 		}
 	}
 	require.False(t, c.faulty, "after %d readings", told)
+	require.NotZero(t, New(since).tick, "another knows the tick from the start")
 }
 
 // In a bubble time is virtual, whatever it is there.
