@@ -92,7 +92,8 @@ func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, se
 		if math.Abs(off) < nearest {
 			nearest, found, chosen = math.Abs(off), x, f.now()
 		}
-		if nearest < 0.05 {
+		// What scatters little has to come nearer, or a likely form would seem none.
+		if nearest < min(0.05, max(0.01, x.scatter)) {
 			break
 		}
 		if off > 0 {
@@ -100,7 +101,7 @@ func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, se
 		} else {
 			high = value
 		}
-		if high-low < 0.03 {
+		if high-low < 0.01 {
 			break
 		}
 		if value += min(max(off/1.3, -1.5), 1.5); value <= low || value >= high {

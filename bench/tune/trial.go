@@ -25,6 +25,7 @@ type outcome struct {
 	figures []figure
 	shorter float64 // standard deviation of such a measurement from the simulations' mean, to that of a simulation
 	mean    float64 // of the wait
+	scatter float64 // standard deviation of its logarithm from one such measurement to the next
 	results []sim.Result
 	length  time.Duration
 }
@@ -104,9 +105,13 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
 	x.score += 2 * z * z
 	x.score /= n + 2
+	logs = nil
 	for _, r := range results {
 		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
+		logs = append(logs, math.Log(floor/5+r.QueueWait.Mean().Seconds()))
 	}
+	_, deviation = moments(logs)
+	x.scatter = deviation * shorter
 	return x, nil
 }
 
