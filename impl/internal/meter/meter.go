@@ -14,7 +14,7 @@ const updatePeriod = 500 * time.Millisecond
 
 // A Meter calls the user's clock and metrics, so a queue calls it before it
 // changes its state and under a deferred unlock: a panic in there leaves the
-// state as it was. Moments are durations since the meter or its clock was made.
+// state as it was. Moments are durations since one moment, any.
 // But for Run, Stop and Wait it is used under the queue's lock.
 type Meter struct {
 	clock      clock.WithTicker
@@ -37,15 +37,14 @@ func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *M
 	if name == "" || provider == nil {
 		return nil
 	}
-	begin := c.Now()
 	var counter *ticks.Clock
 	if _, ok := c.(clock.RealClock); ok {
-		counter = ticks.New(func() time.Duration { return time.Since(begin) })
+		counter = ticks.New()
 	}
 	elapsed, _ := c.(elapsed)
 	return &Meter{
 		clock:      c,
-		begin:      begin,
+		begin:      c.Now(),
 		ticks:      counter,
 		elapsed:    elapsed,
 		depth:      provider.NewDepthMetric(name),

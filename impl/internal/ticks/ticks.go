@@ -1,8 +1,8 @@
 // Package ticks tells the time by the processor's counter of ticks, which takes
 // less than half as long as to ask the system's clock.
 //
-//  1. The first Clock of a program asks the system's clock for a hundredth of a second,
-//     and knows how long a tick takes then. Others begin with what it found.
+//  1. The first Clock of a program asks the system's clock, until a hundredth of a
+//     second later it is known how long a tick takes. Others begin with that.
 //  2. Now adds the ticks since the anchor, a moment at which both clocks were read.
 //  3. After a millisecond the anchor is no longer good: Now reads both clocks, and
 //     so finds out whether they still agree. If not, the Clock asks the system's
@@ -35,20 +35,17 @@ const (
 	patience = 100
 )
 
-// A Clock tells the time as since does. It is not safe for concurrent use. Use New
-// to make one.
+// A Clock tells the time since the program began. It is not safe for concurrent use.
+// Use New to make one.
 //
 // Invariant: good is not zero ⇔ there is an anchor and tick is not zero. good ticks
-// take reach at most. A clock that is faulty has no tick.
+// take reach at most. A clock that is faulty has no scale.
 type Clock struct {
 	anchor moment
 	good   uint64 // how many ticks after the anchor it is good
-	tick   uint64 // time of a tick, in 2⁻³² ns
-
-	first  moment // of the span over which the time of a tick is measured
-	since  func() time.Duration
+	scale
 	missed int  // anchors, one after the other
-	faulty bool // the counter is, so since is asked for good
+	faulty bool // the counter is, so the system's clock is asked for good
 }
 
 // A moment is what the two clocks say at a time.
@@ -57,20 +54,33 @@ type moment struct {
 	at    time.Duration
 }
 
-// New makes a clock that tells the same time as since, which must be the time since
-// some moment by the system's monotonic clock. It is nil where the counter can't be
-// relied on, or if time is the virtual time of a testing/synctest bubble.
-func New(since func() time.Duration) *Clock {
+// A scale is how long a tick takes.
+type scale struct {
+	tick  uint64 // in 2⁻³² ns, or zero
+	first moment // from which on it is measured again
+}
+
+var (
+	begin = time.Now()
+	// known is the scale of the Clock that changed its last, or nil.
+	known atomic.Pointer[scale]
+)
+
+// since is what the system's clock says.
+func since() time.Duration { return time.Since(begin) }
+
+// New makes a clock. It is nil where the counter can't be relied on, or if time is the
+// virtual time of a testing/synctest bubble.
+func New() *Clock {
 	if !actual() || !reliable() {
 		return nil
 	}
-	c := &Clock{since: since, tick: measured.Load()}
-	c.Renew()
+	c := new(Clock)
+	if known := known.Load(); known != nil {
+		c.scale = *known
+	}
 	return c
 }
-
-// measured is the tick of the Clock that was renewed last, zero if that is faulty.
-var measured atomic.Uint64
 
 // Now is the time. It may be a little less than what was told before.
 func (c *Clock) Now() time.Duration {
@@ -86,12 +96,16 @@ func (c *Clock) Now() time.Duration {
 // too slowly is noticed only here, and not by a Now to which the anchor looks good.
 func (c *Clock) Renew() time.Duration {
 	if c.faulty {
-		return c.since()
+		return since()
 	}
+	old := c.scale
 	before := count()
-	at := c.since()
+	at := since()
 	c.anchorAt(before, at, count())
-	measured.Store(c.tick)
+	if c.scale != old {
+		changed := c.scale
+		known.Store(&changed)
+	}
 	return at
 }
 
@@ -109,18 +123,18 @@ func (c *Clock) anchorAt(before uint64, at time.Duration, after uint64) {
 	case after-before > narrow:
 		c.missed++
 		c.faulty = c.missed > patience
-	case c.first == moment{}:
-		c.first, c.anchor = now, now
-		c.use(c.tick)
 	case c.good > 0 && !c.agrees(now):
 		c.faulty = true
 	default:
 		c.missed = 0
 		c.measure(now)
 		c.anchor = now
+		if c.tick > 0 {
+			c.good = uint64(reach) << 32 / c.tick
+		}
 	}
 	if c.faulty {
-		c.good, c.tick = 0, 0
+		c.good, c.scale = 0, scale{}
 	}
 }
 
@@ -134,8 +148,11 @@ func (c *Clock) agrees(now moment) bool {
 
 // measure finds the time of a tick when the span is over.
 func (c *Clock) measure(now moment) {
+	if c.first == (moment{}) {
+		c.first = now
+	}
 	passed := now.at - c.first.at
-	if passed < firstSpan || c.good > 0 && passed < span {
+	if passed < firstSpan || c.tick > 0 && passed < span {
 		return
 	}
 	tick := float64(passed) / float64(int64(now.ticks-c.first.ticks)) * (1 << 32)
@@ -143,13 +160,5 @@ func (c *Clock) measure(now moment) {
 		c.faulty = true
 		return
 	}
-	c.use(uint64(tick))
-	c.first = now
-}
-
-// use makes anchors good for reach, if the time of a tick is known.
-func (c *Clock) use(tick uint64) {
-	if c.tick = tick; tick > 0 {
-		c.good = uint64(reach) << 32 / tick
-	}
+	c.scale = scale{uint64(tick), now}
 }
