@@ -36,12 +36,12 @@
 //
 // # How it compares
 //
-// CPU time against client-go v0.37.2, medians of six interleaved samples (ten for
-// bursts of one key) of the cases in package bench on two cores, the worst in
-// brackets. With a store, RingInOrder has indexer.NewSnapshot behind it and client-go's
+// CPU time against client-go v0.37.2, medians of six interleaved samples (for bursts
+// of one key of three runs, of ten and of eight) of the cases in package bench on two
+// cores, the worst in brackets. With a store, RingInOrder has indexer.NewSnapshot behind it and client-go's
 // has client-go's.
 //
-//	DeltaFIFO, bursts of ten keys      2.3x (2.1x)   of one key    2.5x (2.3x)
+//	DeltaFIFO, bursts of ten keys      2.3x (2.1x)   of one key    2.5x, 3.0x, 2.8x (2.3x)
 //	DeltaFIFO, Replace of 100k         3.5x (2.3x)   Resync        2.1x (1.9x)
 //	in-order FIFO, Replace of 100k     2.8x (2.2x)
 //	in-order FIFO, PopBatch and store, bursts of 10     2.2x (1.9x)
@@ -51,14 +51,14 @@
 //
 // Nanoseconds an object when n distinct keys are queued and all are popped, one
 // by one (add) or as one list (replace); client-go v0.37.2 in brackets. All
-// growth is cache misses. BenchmarkGrowth, wall time, the fastest of two or three
-// runs on two busy cores, those of DeltaFIFO later and on busier ones:
+// growth is cache misses. BenchmarkGrowth, wall time, the fastest of four runs, of
+// which the slowest took 1.1 to 2.0 times as long:
 //
-//	                          1k         10k         100k           1M
-//	FIFO, add          104 (184)   235 (221)    180 (343)    406 (839)
-//	FIFO, replace       75 (154)    92 (206)    213 (334)    338 (571)
-//	DeltaFIFO, add     294 (1,234)  326 (1,204)  378 (1,392)  609 (2,664)
-//	DeltaFIFO, replace 253 (1,049)  297 (1,326)  448 (2,062)  619 (2,814)
-//	in-order, add       59 (226)    53 (296)     91 (312)     98 (293)
-//	in-order, replace  118 (355)   116 (503)    217 (499)    430 (911)
+//	                         1k         10k         100k           1M
+//	FIFO, add           62 (166)   139 (178)   147 (297)   270 (1,011)
+//	FIFO, replace      101 (188)   110 (167)   133 (268)   300 (573)
+//	DeltaFIFO, add     177 (711)   234 (711)   234 (928)   438 (1,674)
+//	DeltaFIFO, replace 157 (862)   220 (846)   224 (1,283) 443 (2,184)
+//	in-order, add       57 (346)    60 (228)    75 (278)    62 (237)
+//	in-order, replace  122 (449)   110 (305)   181 (390)   333 (829)
 package fifo
