@@ -3,6 +3,7 @@ package indexer
 import (
 	"math"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -137,15 +138,15 @@ func (t *slotTable) insert(h uint64, k kept, slot uint32) {
 		i = t.after(i)
 	}
 	at := place(^c.tags & eachTag)
-	storeAddress(&c.keys[at], k.data)
+	atomic.StorePointer(&c.keys[at], k.data)
 	if c.slots[at] != slot {
-		store32(&c.slots[at], slot)
+		atomic.StoreUint32(&c.slots[at], slot)
 	}
 	setWord(&c.lens, withBits(c.lens, at*8, long, uint64(k.len)))
 	rest := c.restWith(at, h)
 	setWord(&c.rest[0], rest[0])
-	c.rest[1] = rest[1]                                      // which no reader looks at
-	store64(&c.tags, withBits(c.tags, at*8, 0xff, tagOf(h))) // makes it an entry
+	c.rest[1] = rest[1]                                                 // which no reader looks at
+	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, tagOf(h))) // makes it an entry
 	t.used++
 }
 
@@ -203,7 +204,7 @@ func (t *slotTable) sized(n uint32) slotTable {
 // t for one table only if nothing has changed meanwhile.
 func (t *slotTable) replace(next slotTable) {
 	storePointer(&t.chunks, next.chunks)
-	store32(&t.n, next.n)
+	atomic.StoreUint32(&t.n, next.n)
 	t.used = next.used
 }
 
@@ -230,7 +231,7 @@ func (t *slotTable) touch(h uint64) {
 // move makes the entry that leads from h to slot lead to another slot.
 func (t *slotTable) move(h uint64, slot, to uint32) {
 	i, at := t.where(h, slot)
-	store32(&t.chunk(i).slots[at], to)
+	atomic.StoreUint32(&t.chunk(i).slots[at], to)
 }
 
 // remove removes the entry that leads from h to slot. Readers who have seen the
@@ -238,9 +239,9 @@ func (t *slotTable) move(h uint64, slot, to uint32) {
 func (t *slotTable) remove(h uint64, slot uint32, unseen func()) {
 	last, at := t.where(h, slot)
 	c := t.chunk(last)
-	store64(&c.tags, withBits(c.tags, at*8, 0xff, 0))
+	atomic.StoreUint64(&c.tags, withBits(c.tags, at*8, 0xff, 0))
 	unseen()
-	storeAddress(&c.keys[at], nil)
+	atomic.StorePointer(&c.keys[at], nil)
 	for i := t.home(h); i != last; i = t.after(i) {
 		t.recall(i)
 	}

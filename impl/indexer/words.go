@@ -31,20 +31,20 @@ func sameType(p *any, obj any) bool {
 func storeAny(p *any, obj any) {
 	to, from := (*anyWords)(unsafe.Pointer(p)), (*anyWords)(unsafe.Pointer(&obj))
 	if to.typ != from.typ {
-		storeAddress(&to.typ, from.typ)
+		atomic.StorePointer(&to.typ, from.typ)
 	}
-	storeAddress(&to.data, from.data)
+	atomic.StorePointer(&to.data, from.data)
 }
 
 // clearAny lets go of what *p holds, but not of its type: of an object that comes
 // after it, mostly of the same type, one word is to be stored.
-func clearAny(p *any) { storeAddress(&(*anyWords)(unsafe.Pointer(p)).data, nil) }
+func clearAny(p *any) { atomic.StorePointer(&(*anyWords)(unsafe.Pointer(p)).data, nil) }
 
-// setWord stores w for readers beside the writer, unless it is there already: where
-// store64 is an atomic instruction it takes as long as some twenty others.
+// setWord stores w for readers beside the writer, unless it is there already: an
+// atomic store takes as long as some twenty other instructions.
 func setWord(p *uint64, w uint64) {
 	if *p != w {
-		store64(p, w)
+		atomic.StoreUint64(p, w)
 	}
 }
 
@@ -53,7 +53,7 @@ func loadPointer[T any](p **T) *T {
 }
 
 func storePointer[T any](p **T, t *T) {
-	storeAddress((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
+	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(p)), unsafe.Pointer(t))
 }
 
 // touch reads the first word of what p points to. The compiler drops no atomic
