@@ -66,40 +66,42 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 // fewKeys tries so few keys that they often change while they wait or are worked
 // on: such a change is coalesced, or waits for the end of the work, however idle
 // the other workers are. So keys wait longer than many would beside idle workers,
-// and less beside busy ones. It goes on to fewer keys as long as they explain the
-// waits better than what was found before, or nearly.
-func (f *fit) fewKeys(ctx context.Context, t trial, before outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
+// and less beside busy ones. It goes on to fewer keys, of which a larger share is
+// busy, as long as those explain the waits nearly as well.
+func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
 	r := &f.Model.Spec.Resources[0]
 	if r.Count != keysUnknown {
 		return nil, nil, nil
 	}
 	defer f.take(f.now())
+	var g grid
 	waiting := f.ArrivalRate * f.wait.Mean()
-	nearest := before.score
-	for i, share := range busyShares {
+	try := func(share float64) error {
 		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / share))
 		hidden := waiting / float64(keys)
-		if keys < 2 || keys >= r.Count || hidden > 0.9 {
-			continue
+		if keys < 2 || keys >= keysUnknown || hidden > 0.9 {
+			return nil
 		}
 		progress(fmt.Sprintf("%d keys", keys))
 		r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
 		x, err := t.run(ctx)
-		if err != nil {
+		g.add(share, f.now(), x)
+		return err
+	}
+	for _, share := range []float64{0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
+		if err := try(share); err != nil {
 			return nil, nil, err
 		}
-		c := f.now()
-		c.log = math.Log(busyShares[min(i+1, len(busyShares)-1)] - busyShares[max(i-1, 0)])
-		all, tried = append(all, c), append(tried, x)
-		if nearest = min(nearest, x.score); x.score > 3*nearest+2*fits {
+		if n := len(g.tried); n > 0 && g.tried[n-1].score > 3*least(g.tried)+2*fits {
 			break
 		}
 	}
+	if err := g.closer(least(others), try); err != nil {
+		return nil, nil, err
+	}
+	all, tried = g.candidates()
 	return all, tried, nil
 }
-
-// busyShares are the shares of the keys that wait or are worked on to try.
-var busyShares = []float64{0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 
 // crowded is for a queue whose workers were never idle: few keys keep it from
 // growing, as no more than all of them can wait.
@@ -109,7 +111,7 @@ func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outc
 		return many, err
 	}
 	was := f.now()
-	all, tried, err := f.fewKeys(ctx, t, many, progress)
+	all, tried, err := f.fewKeys(ctx, t, []outcome{many}, progress)
 	if err != nil || len(all) == 0 {
 		return many, err
 	}
@@ -198,13 +200,13 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	var tried []outcome
 	most := math.Log(rate * f.Interval / 6)
 	shares := []float64{0.005, 0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.37, 0.45, 0.55, 0.7}
-	for _, kind := range []func(float64) randvar.Dist{exponential, fixed} {
+	for _, lengths := range [][2]func(float64) randvar.Dist{{exponential, exponential}, {fixed, exponential}, {fixed, fixed}} {
 		size := math.Log(max(2, rate*f.wait.Mean())) // arrivals in a burst, as a logarithm
 		for i, share := range shares {
 			progress(fmt.Sprintf("bursts, %d tried", len(all)))
 			found, chosen, last, err := f.matched(ctx, t, math.Log(1.5), most, size, func(size float64) {
 				period := math.Exp(size) / rate
-				*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: kind(share * period), Off: exponential((1 - share) * period)}
+				*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: lengths[0](share * period), Off: lengths[1]((1 - share) * period)}
 			})
 			if err != nil {
 				f.take(was)
@@ -214,8 +216,8 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 			if most-size < 0.05 {
 				break // so gentle a burst never makes keys wait as long
 			}
-			// The part of all shares that this one stands for.
-			chosen.log = math.Log(shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)])
+			// The part of all shares that this one stands for, of three kinds of lengths.
+			chosen.log = math.Log((shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)]) / 3)
 			all, tried = append(all, chosen), append(tried, found)
 		}
 	}
@@ -225,12 +227,12 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.take(was)
 		return random, err
 	}
-	sweeps, swept, err := f.sweeps(ctx, t, progress)
+	sweeps, swept, err := f.sweeps(ctx, t, slices.Concat(tried, found), progress)
 	if err != nil {
 		f.take(was)
 		return random, err
 	}
-	few, counted, err := f.fewKeys(ctx, t, random, progress)
+	few, counted, err := f.fewKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
 	if err != nil {
 		f.take(was)
 		return random, err

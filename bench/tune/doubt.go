@@ -7,8 +7,8 @@ import (
 )
 
 // doubted widens the intervals of a prediction by what the data leave open of
-// the rate and the service time: it simulates models that differ from m as much
-// as another measurement of the same length would.
+// the rate, the service time and the size of sweeps: it simulates models that
+// differ from m as much as another measurement of the same length would.
 func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
 	// Tenths of the normal distribution, at their middles.
 	normals := []float64{-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645}
@@ -21,6 +21,10 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		p := m.alone(i)
 		root := math.Sqrt(m.Observations)
 		p.scale(max(0.5, 1+normals[rates[i]]*math.Sqrt(max(0.05, m.Dispersion))/root), max(0.5, 1+normals[i]*m.ServiceCV/root))
+		if y := &p.flow; y.size > 0 {
+			// Half a sweep more or less may lie in what was measured.
+			y.size *= max(0.5, 1+normals[(i+3)%len(normals)]*0.4*y.period(p.Spec.Resources[0].Events.Arrivals.Rate)/m.Interval)
+		}
 		g, err := p.predict(ctx, f.Settings, effort{replicas: 1, events: 2 * rough.events, patience: 1}, seed)
 		if err != nil {
 			return f, err

@@ -68,3 +68,8 @@ func bursting(on, off float64) func(*rand.Rand) [2]float64 {
 		return [2]float64{on * r.ExpFloat64(), off * r.ExpFloat64()}
 	}
 }
+
+// regularly are bursts and pauses of these lengths.
+func regularly(on, off float64) func(*rand.Rand) [2]float64 {
+	return func(*rand.Rand) [2]float64 { return [2]float64{on, off} }
+}

@@ -145,27 +145,37 @@ func (f *fit) clusters(ctx context.Context, t trial, progress func(string)) (all
 }
 
 // sweeps tries arrivals that partly come many at once at even distances, and all
-// of them at once at random.
-func (f *fit) sweeps(ctx context.Context, t trial, progress func(string)) (all []candidate, tried []outcome, err error) {
-	shares := []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1, 1}
+// of them at once at random. How long keys wait goes with the share of those.
+func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
 	rate := f.Spec.Resources[0].Events.Arrivals.Rate
-	for i, share := range shares {
-		progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)))
+	var g grid
+	swept := func(share float64, loose bool) (candidate, outcome, error) {
+		progress(fmt.Sprintf("many arrivals at once, %d tried", len(g.all)))
 		// The last of a sweep waits until the workers have done the others.
 		size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
 		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*f.Interval/2)), math.Log(max(2, size)), func(size float64) {
-			f.flow = flow{share: share, size: math.Exp(size), loose: i == len(shares)-1}
+			f.flow = flow{share: share, size: math.Exp(size), loose: loose}
 		})
 		f.flow = flow{}
-		if err != nil {
+		return c, x, err
+	}
+	try := func(share float64) error {
+		c, x, err := swept(share, false)
+		g.add(share, c, x)
+		return err
+	}
+	for _, share := range []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1} {
+		if err := try(share); err != nil {
 			return nil, nil, err
 		}
-		if c.log = math.Log(0.2); i < len(shares)-1 {
-			c.log = math.Log(shares[i+1] - shares[max(i-1, 0)])
-		}
-		all, tried = append(all, c), append(tried, x)
 	}
-	return all, tried, nil
+	if err := g.closer(least(others), try); err != nil {
+		return nil, nil, err
+	}
+	all, tried = g.candidates()
+	c, x, err := swept(1, true)
+	c.log = math.Log(0.2)
+	return append(all, c), append(tried, x), err
 }
 
 // even tries arrivals that are more evenly spaced than at random, for keys that
@@ -190,7 +200,7 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		all, tried = append(all, f.now()), append(tried, x)
 	}
 	f.flow = flow{}
-	few, counted, err := f.fewKeys(ctx, t, random, progress)
+	few, counted, err := f.fewKeys(ctx, t, append(tried, random), progress)
 	if err != nil {
 		f.take(was)
 		return random, err

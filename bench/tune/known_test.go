@@ -197,6 +197,7 @@ func TestBursts(t *testing.T) {
 		{name: "1 s of 5", rate: 20, workers: 4, burst: bursting(1, 4)},
 		{name: "0.2 s of 2", rate: 20, workers: 4, burst: bursting(0.2, 1.8)},
 		{name: "5 s of 10", rate: 40, workers: 3, burst: bursting(5, 5)},
+		{name: "1 s of every 5", rate: 20, workers: 4, burst: regularly(1, 4)},
 		{name: "3 at once", rate: 50, workers: 3, batch: 3},
 		{name: "10 at once", rate: 20, workers: 2, batch: 10},
 		{name: "50 at once", rate: 20, workers: 3, batch: 50},
