@@ -15,9 +15,9 @@
 // run. Each is the worst and the best of five runs with two processors, and in
 // brackets the worst of three with one; a run is the median of five short
 // interleaved samples on a virtual machine of two AMD EPYC cores, whose speed
-// changes by a half with the hour (the million: two runs, and one; the producers with two processors: the worst and the
-// best of five to eleven samples). The suite in the
-// folder bench measures them on yours.
+// changes by a half with the hour (the million: two runs, and one; the producers
+// with two processors: five to eleven samples). The suite in the folder bench
+// measures them on yours.
 //
 //	                                 compact          sharded          ring
 //	one item at a time               3.8–5.5× (5.2×)  1.4–1.8× (1.7×)  2.7–2.9× (2.8×)
@@ -62,12 +62,13 @@
 // reports to the one set by workqueue.SetProvider, as client-go's does: that one
 // is private to client-go, so it is read out of a queue of client-go's. Should a
 // version of client-go hide it better, such a queue is client-go's own.
+//
 // Three readings of the clock an item were half of what compact cost with metrics.
-// Where Linux takes its time from the processor's time stamp counter, on amd64, and the
-// config has no clock of its own, the queues read that counter themselves: an item
-// takes 87 ns in place of 161 (client-go 390). What they observe differs from
-// the monotonic clock by 0.2 µs at most where it was tried, for 24 s, and by less than
-// a microsecond as long as the counter keeps its rate. Both are compared after a
+// Where Linux takes its time from the processor's time stamp counter, on amd64, and
+// the config has no clock of its own, the queues read that counter themselves: an
+// item takes 87 ns in place of 161 (client-go 390). What they observe differs from
+// the monotonic clock by 0.2 µs at most where it was tried, for 24 s, and by less
+// than a microsecond as long as the counter keeps its rate. Both are compared after a
 // millisecond of use, so a counter that jumps misleads by that, once: a queue whose
 // counter disagrees goes back to the clock for good. So does one whose machine was
 // suspended. A program's first hundredth of a second with metrics is timed by the
