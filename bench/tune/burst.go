@@ -22,8 +22,6 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	f.Bursts = "at random (Poisson), which explains the waits"
 	t := trial{f, seed, 20_000}
 	if f.overloaded {
-		f.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
-		f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 		return f.crowded(ctx, t, progress)
 	}
 	shapes := f.shapes()
@@ -103,25 +101,31 @@ func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress f
 	return all, tried, nil
 }
 
-// crowded is for a queue whose workers were never idle: few keys keep it from
-// growing, as no more than all of them can wait.
+// crowded is for a queue that looks overloaded. One that doesn't grow may have few
+// keys, as no more than all of them can wait.
 func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outcome, error) {
 	many, err := t.run(ctx)
-	if err != nil || many.score <= fits || f.grown {
+	if err != nil {
 		return many, err
 	}
 	was := f.now()
-	all, tried, err := f.fewKeys(ctx, t, []outcome{many}, progress)
-	if err != nil || len(all) == 0 {
-		return many, err
-	}
-	if best := f.believe(all, tried); best.score < many.score/2 {
-		f.overloaded = false
-		f.keysTold()
-		return best, nil
+	if many.score > fits && !f.grown {
+		all, tried, err := f.fewKeys(ctx, t, []outcome{many}, progress)
+		if err != nil {
+			return many, err
+		}
+		if len(all) > 0 {
+			if best := f.believe(all, tried); best.score < many.score/2 {
+				f.overloaded = false
+				f.keysTold()
+				return best, nil
+			}
+		}
 	}
 	f.samples = nil
 	f.take(was)
+	f.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
+	f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 	return many, nil
 }
 

@@ -131,6 +131,7 @@ func (s system) check(t *testing.T, seed uint64) {
 		rate = f.RawRate
 	}
 	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s (%.2g)", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, f.reproduction(out).Verdict, out.score)
+	assert.NotContains(t, strings.Join(f.unidentified, " "), "overloaded", "no known system is")
 	assert.InEpsilon(t, s.rate, rate, 0.1)
 	assert.InEpsilon(t, s.mean, f.Service, 0.1)
 	assert.InEpsilon(t, average(x.work)*float64(len(x.work))/x.span/float64(s.workers), f.Utilisation, 0.1)
