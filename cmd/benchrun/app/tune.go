@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/informerbench/informerbench/bench/tune"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A tuneCommandLine is what tune's flags say.
@@ -84,6 +86,9 @@ report says which of the two and what comes nearest).`,
   # Leader election for a failover within 10 s and 5 calls a second
   benchrun tune --election --failover 10s --api-budget 5`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.checkKind(cmd); err != nil {
+				return err
+			}
 			if l.elections {
 				if len(args) > 0 {
 					return noArgs(cmd, args)
@@ -122,6 +127,21 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions([]string{"p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("queue", l.completeQueues)
+}
+
+// checkKind refuses flags of the other kind of advice, which would do nothing.
+func (l *tuneCommandLine) checkKind(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		ofElections := strings.HasPrefix(f.Usage, electionUsage)
+		switch {
+		case err != nil || slices.Contains([]string{"election", "seed", "output"}, f.Name):
+		case l.elections && !ofElections:
+			err = fmt.Errorf("--%s: it is not of leader election, expected it without --election", f.Name)
+		case !l.elections && ofElections:
+			err = fmt.Errorf("--%s: it is of leader election, expected --election beside it", f.Name)
+		}
+	})
+	return err
 }
 
 // check finds out which of the inputs is given.

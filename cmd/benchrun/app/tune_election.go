@@ -32,28 +32,58 @@ type electionTuning struct {
 	world      failover.Config
 }
 
+// electionUsage begins the help of every flag that is of --election alone.
+const electionUsage = "election: "
+
 func (e *electionTuning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.DurationVar(&e.objectives.Failover, "failover", 0, "election: wanted time from a leader's crash until another leads, in 99 of 100 cases (default that of --lease)")
-	f.Float64Var(&e.objectives.Calls, "api-budget", 0, "election: API calls a second of all candidates together (default those of --lease)")
-	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, "election: how many times as fast one candidate's clock may run as another's")
-	f.StringVar(&e.current, "lease", failover.Defaults.String(), "election: current lease duration/renew deadline/retry period")
-	f.StringVar(&e.elector, "elector", "client-go", "election: elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
-	f.IntVar(&e.world.Candidates, "candidates", 2, "election: replicas that take part")
-	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", "election: duration of an API call, a distribution (see benchrun workload --help)")
-	f.Float64Var(&e.world.Errors, "api-errors", 0, "election: share of API calls that fail")
-	f.StringVar(&e.stall, "api-stall", "", "election: how long the API server stalls now and then, a distribution")
-	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, "election: mean time between stalls")
-	f.IntVar(&e.world.Runs, "runs", 10_000, "election: simulated runs of each scenario")
+	f.DurationVar(&e.objectives.Failover, "failover", 0, electionUsage+"wanted time from a leader's crash until another leads, in 99 of 100 cases (default that of --lease)")
+	f.Float64Var(&e.objectives.Calls, "api-budget", 0, electionUsage+"API calls a second of all candidates together (default those of --lease)")
+	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, electionUsage+"how many times as fast one candidate's clock may run as another's")
+	f.StringVar(&e.current, "lease", failover.Defaults.String(), electionUsage+"current lease duration/renew deadline/retry period")
+	f.StringVar(&e.elector, "elector", "client-go", electionUsage+"elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
+	f.IntVar(&e.world.Candidates, "candidates", 2, electionUsage+"replicas that take part")
+	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", electionUsage+"duration of an API call, a distribution (see benchrun workload --help)")
+	f.Float64Var(&e.world.Errors, "api-errors", 0, electionUsage+"share of API calls that fail")
+	f.StringVar(&e.stall, "api-stall", "", electionUsage+"how long the API server stalls now and then, a distribution")
+	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, electionUsage+"mean time between stalls")
+	f.IntVar(&e.world.Runs, "runs", 10_000, electionUsage+"simulated runs of each scenario")
 	// The flag is known to exist.
 	_ = cmd.RegisterFlagCompletionFunc("elector", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return electorNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// problem checks the flags.
-func (e *electionTuning) problem() (lease.Problem, error) {
+// check refuses what a simulation would refuse in a child process, and zeroes,
+// which would silently mean the default.
+func (e *electionTuning) check(given func(flag string) bool) error {
+	switch {
+	case given("failover") && e.objectives.Failover <= 0:
+		return fmt.Errorf("--failover: found %v, expected more than 0", e.objectives.Failover)
+	case given("api-budget") && !(e.objectives.Calls > 0):
+		return fmt.Errorf("--api-budget: found %v, expected calls a second above 0", e.objectives.Calls)
+	case given("clock-skew") && e.objectives.Skew == 0:
+		return errors.New("--clock-skew: found 0, expected a factor above 1 and up to 10")
+	case e.world.Candidates < 2 || e.world.Candidates > 100:
+		return fmt.Errorf("--candidates: found %d, expected 2 to 100, so that there is one to take over", e.world.Candidates)
+	case !(e.world.Errors >= 0 && e.world.Errors < 1):
+		return fmt.Errorf("--api-errors: found %v, expected a share from 0 to below 1", e.world.Errors)
+	case e.world.Runs < 1 || e.world.Runs > 10_000_000:
+		return fmt.Errorf("--runs: found %d, expected 1 to 10,000,000", e.world.Runs)
+	case e.world.SpikeEvery <= 0:
+		return fmt.Errorf("--api-stall-every: found %v, expected more than 0", e.world.SpikeEvery)
+	case given("api-stall-every") && e.stall == "":
+		return errors.New("--api-stall-every: expected --api-stall beside it")
+	}
+	return nil
+}
+
+// problem reads the flags.
+func (e *electionTuning) problem(given func(flag string) bool) (lease.Problem, error) {
 	fail := func(err error) (lease.Problem, error) { return lease.Problem{}, err }
+	if err := e.check(given); err != nil {
+		return fail(err)
+	}
 	current, err := parseLease(e.current)
 	if err != nil {
 		return fail(fmt.Errorf("--lease: %w", err))
@@ -93,7 +123,7 @@ func parseLease(text string) (failover.Settings, error) {
 
 // run simulates, prints the settings side by side and what to paste.
 func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error {
-	p, err := e.problem()
+	p, err := e.problem(cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,18 @@ func TestTuneElection(t *testing.T) {
 		"--elector: unknown elector \"zab\"":     "--elector=zab",
 		"--api-latency:":                         "--api-latency=soon",
 		"--api-stall:":                           "--api-stall=soon",
-		"candidates: found -1":                   "--candidates=-1",
+		"--candidates: found -1":                 "--candidates=-1",
+		"--candidates: found 0, expected 2":      "--candidates=0",
+		"--candidates: found 1, expected 2":      "--candidates=1",
+		"--candidates: found 101":                "--candidates=101",
+		"--runs: found 0":                        "--runs=0",
+		"--api-errors: found 1":                  "--api-errors=1",
+		"--api-stall-every: expected":            "--api-stall-every=1m",
+		"--failover: found 0s":                   "--failover=0",
+		"--api-budget: found -1":                 "--api-budget=-1",
+		"--clock-skew: found 0":                  "--clock-skew=0",
+		"--workers: it is not of leader":         "--workers=5",
+		"--out: it is not of leader":             "--out=x",
 		"no settings fail over in 2s":            "--failover=2s",
 		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
 		"clock skew: found 1, expected a factor": "--clock-skew=1",
@@ -34,4 +45,7 @@ func TestTuneElection(t *testing.T) {
 		assert.Contains(t, stderr, want, args)
 		assert.Equal(t, 1, strings.Count(stderr, "error:"), stderr)
 	}
+	code, _, stderr = benchrun(t, "tune", "--workload", "hot-keys", "--failover", "10s")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "--failover: it is of leader election, expected --election beside it")
 }
