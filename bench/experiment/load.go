@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
@@ -36,7 +37,7 @@ func LoadRun(dir string) (Run, error) {
 	var run Run
 	path := filepath.Join(dir, rawtext.RunFile)
 	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return run, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, rawtext.RunFile)
 	}
 	if err != nil {

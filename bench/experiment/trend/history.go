@@ -202,6 +202,9 @@ func readHistory(path string) ([]Entry, []experiment.Warning, error) {
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return nil, nil, fmt.Errorf("%s:%d: the line is longer than %d MiB, expected one entry a line", path, n+1, maxLine>>20)
 	}
+	if len(entries) == 0 && lines.Err() == nil {
+		return nil, nil, fmt.Errorf("%s:%d: holds no whole entry, expected lines that benchrun compare --history wrote", path, n)
+	}
 	return entries, warnings, lines.Err()
 }
 

@@ -147,6 +147,7 @@ func TestHistory(t *testing.T) {
 		`{"time":"2026-01-01T00:00:00Z","points":[{"center":-1,"unit":"x","benchmark":"B"}]}`: "history.jsonl:1: points[0]: found -1 in x of B",
 		`{"a":1}`:             "history.jsonl:1: found",
 		`{"time":5}`:          "history.jsonl:1: ",
+		`{"time":`:            "history.jsonl:1: holds no whole entry",
 		"{}\n" + `{"time": x`: "history.jsonl:1: found",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))

@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 	run, samples, err := experiment.Load(dir)
 	require.NoError(t, err)
 	assert.Len(t, samples, 8*4, "of the baseline, its control and two variants that work")
-	assert.Equal(t, []string{"run", "--out=" + dir, "--rounds=8"}, []string{run.Command[0], run.Command[2], run.Command[1]})
+	assert.Equal(t, []string{"run", "--out=" + dir, "--rounds=8"}, run.Command[:3])
 	warnings := fmt.Sprint(run.Warnings)
 	assert.Contains(t, warnings, "queue/op=cycle/broken sample 1 failed, so there is no result: exit status 2: panic: a bug in a variant")
 	assert.Contains(t, warnings, "2 items were lost")
@@ -193,33 +193,38 @@ func TestBadInput(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
-		"walk":                           `unknown command "walk", expected one of calibrate, compare, `,
-		"completion ksh":                 `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
-		"run --speed":                    "unknown flag: --speed (see benchrun run --help)",
-		"run now":                        `benchrun run takes no arguments, found "now"`,
-		"run --profile slow":             `unknown profile "slow", expected one of quick, full`,
-		"run --component cache":          `unknown component "cache", expected one of queue`,
-		"run --variant rin":              `unknown variant "rin", expected one of broken, client-go, fast, loose, wrong`,
-		"run --case op=lost":             `unknown case "op=lost", expected part of one of queue/op=cycle, queue/op=backlog/n=10k`,
-		"run --budget soon":              `invalid argument "soon" for "--budget"`,
-		"run --budget 0s":                "--budget: found 0, expected more",
-		"run --precision 500%":           `invalid argument "500%" for "--precision" flag: expected a share between 0 and 1, as in 5% or 0.05`,
-		"run --rounds 0":                 "--rounds: found 0, expected more",
-		"run --trace bad":                "bad:3: invalid JSON",
-		"run -o xml":                     "expected one of table, json, yaml, csv",
-		"run --out " + full:              "is not empty (it holds notes), expected a new or empty directory",
-		"run --out " + full + "/notes/x": "not a directory",
-		"list nodes":                     `unknown list "nodes", expected one of components, variants, cases, workloads`,
-		"report":                         "benchrun report: found 0 arguments, expected DIR",
-		"report " + full:                 "has no run.json, expected a directory that benchrun run wrote",
-		"compare a":                      "found 1 argument, expected OLD NEW",
-		"compare /none /none":            "no such file or directory",
-		"compare a b --fail-on speed":    `--fail-on: found "speed", expected METRIC>AMOUNT`,
-		"compare a b --fail-on speed>5%": `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,
-		"verify --component cache":       `--component: unknown component "cache", expected one of queue`,
-		"verify --variant ring":          `--variant: unknown variant "ring", expected one of bad, good, hangs`,
-		"verify --timeout 0s":            "--timeout: found 0s, expected more than 0s",
-		"sample --case queue/op=x":       `--case: unknown case "queue/op=x"`,
+		"walk":                  `unknown command "walk", expected one of calibrate, compare, `,
+		"completion ksh":        `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
+		"run --speed":           "unknown flag: --speed (see benchrun run --help)",
+		"run now":               `benchrun run takes no arguments, found "now"`,
+		"run --profile slow":    `unknown profile "slow", expected one of quick, full`,
+		"run --component cache": `unknown component "cache", expected one of queue`,
+		"run --variant rin":     `unknown variant "rin", expected one of broken, client-go, fast, loose, wrong`,
+		"run --case op=lost":    `unknown case "op=lost", expected part of one of queue/op=cycle, queue/op=backlog/n=10k`,
+		"run --budget soon":     `invalid argument "soon" for "--budget"`,
+		"run --budget 0s":       "--budget: found 0, expected more than 0",
+		"run --component queue --workload steady": "expected --component pipeline",
+		"run --workload=":                         `--workload: found "", expected a name`,
+		"run --trace=":                            `--trace: found "", expected a name`,
+		"run --precision 500%":                    `invalid argument "500%" for "--precision" flag: expected a share between 0 and 1, as in 5% or 0.05`,
+		"run --rounds 0":                          "--rounds: found 0, expected more than 0",
+		"run --budget 1ns":                        "sampling ended because the budget is spent, and no sample succeeded",
+		"run --trace bad":                         "bad:3: invalid JSON",
+		"run -o xml":                              "expected one of table, json, yaml, csv",
+		"run --out " + full:                       "is not empty (it holds notes), expected a new or empty directory",
+		"run --out " + full + "/notes/x":          "not a directory",
+		"list nodes":                              `unknown list "nodes", expected one of components, variants, cases, workloads`,
+		"report":                                  "benchrun report: found 0 arguments, expected DIR",
+		"report " + full:                          "has no run.json, expected a directory that benchrun run wrote",
+		"report " + full + "/notes":               "has no run.json, expected a directory that benchrun run wrote",
+		"compare a":                               "found 1 argument, expected OLD NEW",
+		"compare /none /none":                     "no such file or directory",
+		"compare a b --fail-on speed":             `--fail-on: found "speed", expected METRIC>AMOUNT`,
+		"compare a b --fail-on speed>5%":          `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,
+		"verify --component cache":                `--component: unknown component "cache", expected one of queue`,
+		"verify --variant ring":                   `--variant: unknown variant "ring", expected one of bad, good, hangs`,
+		"verify --timeout 0s":                     "--timeout: found 0s, expected more than 0s",
+		"sample --case queue/op=x":                `--case: unknown case "queue/op=x"`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, stdout, stderr := benchrun(t, strings.Fields(line)...)
@@ -229,6 +234,12 @@ func TestBadInput(t *testing.T) {
 			assert.Empty(t, stdout)
 		})
 	}
+}
+
+func TestCommandLineRepeatsTheRun(t *testing.T) {
+	cmd := testSuite().runCommand()
+	require.NoError(t, cmd.ParseFlags([]string{"--variant", "fast,loose", "--case", "n=[0-9]", "--seed", "5", "-o", "json"}))
+	assert.Equal(t, []string{"run", "--case=n=[0-9]", "--seed=5", "--variant=fast,loose"}, commandLine(cmd))
 }
 
 func TestList(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/informerbench/informerbench/loadgen/randvar"
+	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/spf13/cobra"
 )
 
@@ -213,10 +214,12 @@ func (l *driveCommandLine) check(cmd *cobra.Command) error {
 	default:
 		return fmt.Errorf("--service-mode: found %q, expected sleep or cpu", l.serviceMode)
 	}
-	if l.speed != "max" {
-		if _, err := fmt.Sscanf(l.speed+" ", "%g ", &l.job.Speed); err != nil || !(l.job.Speed > 0) {
-			return fmt.Errorf("--speed: found %q, expected a number above 0, or max", l.speed)
-		}
+	pace, err := trace.ParsePace(l.speed)
+	if err != nil {
+		return fmt.Errorf("--speed: %w", err)
+	}
+	if pace != trace.AsFastAsPossible {
+		l.job.Speed = float64(pace)
 	}
 	if _, err := verdictUnit(l.by); err != nil {
 		return err
@@ -227,10 +230,18 @@ func (l *driveCommandLine) check(cmd *cobra.Command) error {
 		negative := strings.HasPrefix(f.Value.String(), "-")
 		mayBeZero := name == "warmup" || name == "qps" || name == "burst" || name == "retries" || name == "resync"
 		if f.Changed && (negative || zero && !mayBeZero) {
-			return fmt.Errorf("--%s: found %s, expected more", name, f.Value)
+			return outOfRange(name, f.Value, mayBeZero)
 		}
 	}
 	return nil
+}
+
+// outOfRange is the error of a number that is negative, or 0 where it can't be.
+func outOfRange(flag string, found any, mayBeZero bool) error {
+	if mayBeZero {
+		return fmt.Errorf("--%s: found %v, expected 0 or more", flag, found)
+	}
+	return fmt.Errorf("--%s: found %v, expected more than 0", flag, found)
 }
 
 // overrides puts the flags that were given into what the workload says.

@@ -16,7 +16,6 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Defaults of a comparison.
@@ -63,7 +62,7 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 		return fmt.Errorf("%s: %w", l.dir, err)
 	}
 	if len(samples) == 0 {
-		return errors.New("interrupted before the first drive ended: there is nothing to report")
+		return nothingSampled(run)
 	}
 	if err := s.publish(cmd.OutOrStdout(), l.dir, run, samples, l.out); err != nil {
 		return err
@@ -100,14 +99,8 @@ func driveRecord(cmd *cobra.Command, l driveCommandLine, load driveLoad, c exper
 	if l.rounds > 0 {
 		plan.MinRounds, plan.MaxRounds = l.rounds, l.rounds
 	}
-	args := []string{"drive", l.job.Source}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "output" {
-			args = append(args, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
-		}
-	})
 	return experiment.Run{
-		Schema: experiment.SchemaVersion, Command: args, Plan: plan, Environment: experiment.Here(), Versions: experiment.Versions(),
+		Schema: experiment.SchemaVersion, Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: experiment.Versions(),
 	}
 }
 

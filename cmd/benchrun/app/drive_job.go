@@ -43,15 +43,13 @@ type driveLoad struct {
 // open finds the source: a preset, a YAML file, or else a recording.
 func (j driveJob) open() (driveLoad, error) {
 	ext := strings.ToLower(filepath.Ext(j.Source))
-	if slices.Contains(loadgen.Presets(), j.Source) || ext == ".yaml" || ext == ".yml" {
+	_, err := os.Stat(j.Source)
+	if slices.Contains(loadgen.Presets(), j.Source) || ext == ".yaml" || ext == ".yml" || errors.Is(err, os.ErrNotExist) {
 		spec, err := loadgen.Open(j.Source)
 		if err != nil {
 			return driveLoad{}, err
 		}
 		return driveLoad{name: spec.Name, spec: spec}, nil
-	}
-	if _, err := os.Stat(j.Source); errors.Is(err, os.ErrNotExist) {
-		return driveLoad{}, fmt.Errorf("unknown workload %q: no such file, and no preset: expected one of %s", j.Source, strings.Join(loadgen.Presets(), ", "))
 	}
 	base, _, _ := strings.Cut(filepath.Base(j.Source), ".")
 	return driveLoad{name: base, spec: drive.Recorded(base), trace: true}, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,21 +69,24 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	}
 	defer os.RemoveAll(temp)
 	ctx := cmd.Context()
+	for i, r := range wanted { // all before the first is built, which takes long
+		if wanted[i], err = releases.Resolve(ctx, r); err != nil {
+			return interruptedOr(ctx, err)
+		}
+		if slices.Contains(wanted[:i], wanted[i]) {
+			return fmt.Errorf("%s stands for %s, which is there already: expected different versions", args[i], wanted[i].Version)
+		}
+	}
 	programs := map[string]string{}
 	var inOrder []string
 	for i, r := range wanted {
 		fmt.Fprintf(cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
-		if wanted[i], err = releases.Resolve(ctx, r); err != nil {
+		program, err := releases.Build(ctx, r, filepath.Join(temp, fmt.Sprint(i)))
+		if err != nil {
 			return interruptedOr(ctx, err)
 		}
-		version := wanted[i].Version
-		if programs[version] != "" {
-			return fmt.Errorf("%s stands for %s, which is there already: expected different versions", args[i], version)
-		}
-		if programs[version], err = releases.Build(ctx, wanted[i], filepath.Join(temp, fmt.Sprint(i))); err != nil {
-			return interruptedOr(ctx, err)
-		}
-		inOrder = append(inOrder, programs[version])
+		programs[r.Version] = program
+		inOrder = append(inOrder, program)
 	}
 	cases, err := releases.Cases(ctx, wanted, inOrder)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (s Suite) runCommand() *cobra.Command {
@@ -63,7 +65,7 @@ report.html.`,
 	f.StringSliceVar(&o.Variants, "variant", nil, "variants to compare, the baseline is always one (default all)")
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
 	f.StringVar(&o.Workload, "workload", "", "preset or file that the pipeline runs (see benchrun list workloads)")
-	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs: kubectl's watch output or JSON lines, gzipped or not")
+	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs (see benchrun trace --help)")
 	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 1m40s quick, 1h40m full)")
 	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5% quick, 2% full)")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of keys, events and schedule (default random, printed)")
@@ -81,6 +83,9 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
+	}
+	if (o.Workload != "" || o.Trace != "") && len(o.Components) > 0 && !slices.Contains(o.Components, "pipeline") {
+		return errors.New("--workload and --trace are what the pipeline runs, which is not selected: expected --component pipeline")
 	}
 	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace}
 	if s.Check != nil {
@@ -123,16 +128,30 @@ func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, vers
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if len(samples) == 0 {
-		return errors.New("interrupted before the first sample: there is nothing to report")
+		return nothingSampled(run)
 	}
 	return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
 }
 
-// noZeroes refuses limits of 0, which would mean no limit.
+// nothingSampled is the error of a run without a sample.
+func nothingSampled(run experiment.Run) error {
+	if run.Stopped == "interrupted" {
+		return errors.New("interrupted before the first sample: there is nothing to report")
+	}
+	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", stops[run.Stopped])
+}
+
+// noZeroes refuses limits of 0, which would mean no limit, and empty names, as
+// of a variable that is not set, which would mean the default.
 func noZeroes(cmd *cobra.Command) error {
+	for _, name := range []string{"workload", "trace", "case"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s: found \"\", expected a name", name)
+		}
+	}
 	for _, name := range []string{"budget", "rounds", "precision"} {
 		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
-			return fmt.Errorf("--%s: found 0, expected more", name)
+			return outOfRange(name, 0, false)
 		}
 	}
 	return nil
@@ -223,11 +242,15 @@ var stops = map[string]string{
 // commandLine gives back the arguments that repeat this run.
 func commandLine(cmd *cobra.Command) []string {
 	args := append([]string{cmd.Name()}, cmd.Flags().Args()...)
-	for _, name := range []string{"profile", "component", "variant", "case", "workload", "trace", "budget", "precision", "rounds", "shard", "out"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			args = append(args, "--"+name+"="+strings.Trim(f.Value.String(), "[]"))
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		text := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			text = strings.Join(list.GetSlice(), ",")
 		}
-	}
+		if f.Name != "output" {
+			args = append(args, "--"+f.Name+"="+text)
+		}
+	})
 	return args
 }
 

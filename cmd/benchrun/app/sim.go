@@ -128,7 +128,7 @@ func (l *simCommandLine) check(cmd *cobra.Command) error {
 	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "until", "replicas"} {
 		f := cmd.Flags().Lookup(name)
 		if text := f.Value.String(); f.Changed && (text[0] == '-' || text == "0" || text == "0s") {
-			return fmt.Errorf("--%s: found %s, expected more than 0", name, text)
+			return outOfRange(name, text, false)
 		}
 	}
 	return nil
@@ -238,8 +238,8 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		return err
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "\n%d simulations of %s in %s; from and to are the means' 95 %% confidence intervals.\n",
-		v.Replicas, roundDuration(first.Load+first.Drain), roundDuration(took))
+	fmt.Fprintf(out, "\n%s of %s in %s; from and to are the means' 95 %% confidence intervals.\n",
+		count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took))
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {

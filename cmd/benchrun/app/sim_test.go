@@ -79,8 +79,11 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"rolling-update", "--warmup", "10h"}, "warmup: found 10h0m0s"},
 		{[]string{"rolling-update", "--two-queues"}, "--two-queues: the workload has no nodes"},
 		{[]string{bookmark}, "no events but bookmarks"},
-		{[]string{"validate", "--precision", "0"}, "--precision: found 0"},
-		{[]string{"validate", "--drive", "--workers", "0"}, "--workers: found 0"},
+		{[]string{"rolling-update", "--base-delay", "-1s"}, "--base-delay: found -1s, expected more than 0"},
+		{[]string{"validate", "--precision", "0"}, `invalid argument "0" for "--precision"`},
+		{[]string{"validate", "--replicas", "0"}, "error: --replicas: found 0, expected more than 0"},
+		{[]string{"validate", "--drive", "--workers", "0"}, "error: --workers: found 0, expected more than 0"},
+		{[]string{"validate", "--drive", "--duration", "-1s"}, "error: --duration: found -1s, expected more than 0"},
 		{[]string{"validate", "--drive", "--utilisation", "1.5"}, "utilisation: found 1.5"},
 	} {
 		code, _, stderr := simulate(t, tt.args...)

@@ -19,7 +19,7 @@ type simValidation struct {
 }
 
 func simValidateCommand() *cobra.Command {
-	v := simValidation{theory: validate.Options{Arrivals: 1_000_000, Batch: 4}}
+	v := simValidation{theory: validate.Options{Arrivals: 1_000_000, Batch: 4, Precision: 0.01}}
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Compare simulations with queueing theory, or with drives",
@@ -36,7 +36,7 @@ wait of both. It exits with 1 if one differs by more than 15 % and more than
   benchrun sim validate
 
   # A first look
-  benchrun sim validate --precision 0.05
+  benchrun sim validate --precision 5%
 
   # Against reality, three minutes
   benchrun sim validate --drive`,
@@ -50,10 +50,11 @@ wait of both. It exits with 1 if one differs by more than 15 % and more than
 	}
 	v.reality.Service, _ = randvar.Parse("exp(50ms)") // known to be well formed
 	f := cmd.Flags()
-	f.Float64Var(&v.theory.Precision, "precision", 0.01, "wanted half width of the means' intervals, as a share")
+	f.Var((*share)(&v.theory.Precision), "precision", "wanted half width of the means' intervals")
 	f.IntVar(&v.theory.Most, "replicas", 60, "simulations of a model at most")
 	f.BoolVar(&v.driven, "drive", false, "compare with drives in real time")
-	f.Float64SliceVar(&v.reality.Utilisations, "utilisation", []float64{0.5, 0.8, 0.95}, "of the workers, in the drives")
+	f.Float64SliceVar(&v.reality.Utilisations, "utilisation", []float64{0.5, 0.8, 0.95}, "`shares` of the time that the workers are busy, in the drives")
+	f.Lookup("utilisation").DefValue = "0.5,0.8,0.95"
 	f.IntVar(&v.reality.Workers, "workers", 5, "concurrent reconciles, in the drives")
 	f.Var(distFlag{&v.reality.Service}, "service", "time of a reconcile, in the drives")
 	f.DurationVar(&v.reality.Duration, "duration", time.Minute, "of each drive")
@@ -63,8 +64,8 @@ wait of both. It exits with 1 if one differs by more than 15 % and more than
 }
 
 func (v *simValidation) simulate(cmd *cobra.Command) error {
-	if !(v.theory.Precision > 0) || v.theory.Most < 1 {
-		return fmt.Errorf("--precision: found %v and --replicas: found %d, expected more than 0", v.theory.Precision, v.theory.Most)
+	if v.theory.Most < 1 {
+		return outOfRange("replicas", v.theory.Most, false)
 	}
 	v.theory.Done = func(r validate.Row) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f, service %s: %+.2f %%\n", r.Model, r.Utilisation, r.Service, 100*r.Difference)
@@ -84,9 +85,13 @@ func (v *simValidation) simulate(cmd *cobra.Command) error {
 }
 
 func (v *simValidation) compare(cmd *cobra.Command) error {
-	if v.reality.Workers < 1 || v.reality.Duration <= 0 || !(v.reality.Service.Mean() > 0) {
-		return fmt.Errorf("--workers: found %d, --duration: found %v, --service: found %v, expected more than 0",
-			v.reality.Workers, v.reality.Duration, v.reality.Service)
+	switch {
+	case v.reality.Workers < 1:
+		return outOfRange("workers", v.reality.Workers, false)
+	case v.reality.Duration <= 0:
+		return outOfRange("duration", v.reality.Duration, false)
+	case !(v.reality.Service.Mean() > 0):
+		return outOfRange("service", v.reality.Service, false)
 	}
 	v.reality.Seed = v.theory.Seed
 	v.reality.Done = func(r reality.Row) {

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune"
@@ -77,7 +81,7 @@ func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
 		f := cmd.Flags().Lookup(flag)
 		least := name == "qps" || name == "resync" || name == "burst"
 		if text := f.Value.String(); text[0] == '-' || !least && (text == "0" || text == "0s") {
-			return c, fmt.Errorf("--%s: found %s, expected more than 0", flag, text)
+			return c, outOfRange(flag, text, least)
 		}
 	}
 	if !(s.failure >= 0 && s.failure <= 1) {
@@ -98,7 +102,7 @@ func readSettings(name string, b []byte, c *tune.Current) error {
 		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s is empty, expected settings such as workers: 5", name)
 		}
-		return fmt.Errorf("%s: %w", name, err)
+		return settingsError(name, err)
 	}
 	if err := yaml.Unmarshal(b, &keys); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -107,6 +111,22 @@ func readSettings(name string, b []byte, c *tune.Current) error {
 		c.Told[key] = "given"
 	}
 	return nil
+}
+
+var unknownSetting = regexp.MustCompile(`^line ([0-9]+): field (.*) not found in type`)
+
+// settingsError names the line and the field, but no type of Go.
+func settingsError(name string, err error) error {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	m := unknownSetting.FindStringSubmatch(wrong.Errors[0])
+	if m == nil {
+		return fmt.Errorf("%s: %s", name, wrong.Errors[0])
+	}
+	return fmt.Errorf("%s:%s: unknown field %q, expected one of %s", name, m[1], m[2],
+		strings.Join(slices.Sorted(maps.Keys(settingFlags)), ", "))
 }
 
 // reconcile puts what was given into what a workload says.

@@ -104,7 +104,7 @@ func TestTuneBadInput(t *testing.T) {
 		"endless workload":  {[]string{"--workload", file("name: w\nresources: [{name: a, kind: custom, count: 9, events: {pattern: mix, mix: {update: 1}, arrivals: {kind: poisson, rate: 40}}}]\n")}, "no length, expected a count here, or a duration"},
 		"endless retries":   {[]string{"--workload", "hot-keys", "--service", "1ms", "--failure", "1"}, "no key would ever be settled"},
 		"client":            {append(both, "--client", "mine"), `--client: found "mine"`},
-		"settings":          {append(both, "--settings", file("workers: 5\nworkres: 6\n")), "line 2: field workres not found"},
+		"settings":          {append(both, "--settings", file("workers: 5\nworkres: 6\n")), `:2: unknown field "workres", expected one of baseDelay, `},
 		"no time":           {[]string{"--metrics", scrapes + "begin.txt", "--since-start"}, "doesn't tell when it was taken: expected --duration"},
 	} {
 		t.Run(name, func(t *testing.T) {
