@@ -49,6 +49,25 @@ func tuned() tune.Result {
 	}
 }
 
+// Without curves, as of an interrupted search, nothing is said of charts, and a
+// workload has no measurement that a model could repeat.
+func TestTuneWithoutCharts(t *testing.T) {
+	page := func(change func(*tune.Advice)) string {
+		r, dir := tuned(), t.TempDir()
+		r.Queues = r.Queues[:1]
+		change(&r.Queues[0])
+		require.NoError(t, WriteTune(dir, r))
+		b, err := os.ReadFile(filepath.Join(dir, "report.html"))
+		require.NoError(t, err)
+		return string(b)
+	}
+	ofWorkload := page(func(a *tune.Advice) { a.Reproduction = nil })
+	assert.Contains(t, ofWorkload, "<h3>Charts</h3>")
+	assert.NotContains(t, ofWorkload, "repeats the measurement:")
+	assert.NotContains(t, ofWorkload, "coefficient of variation", "which is not known")
+	assert.NotContains(t, page(func(a *tune.Advice) { a.Reproduction, a.Curves, a.Pareto = nil, nil, nil }), "<h3>Charts</h3>")
+}
+
 func TestWriteTune(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteTune(dir, tuned()))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,6 +198,8 @@ func TestInterrupt(t *testing.T) {
 		assert.InDelta(t, 3050, r.Accounting.Sent, 2)
 		assert.Positive(t, r.Accounting.Hurried)
 		assert.Contains(t, r.Warnings, "interrupted: what was seen until then is shown")
+		assert.Contains(t, strings.Join(r.Warnings, "\n"), "the drive was interrupted: ")
+		assert.NotContains(t, strings.Join(r.Warnings, "\n"), "still behind")
 		assert.Less(t, r.Drain, time.Second)
 	})
 }
@@ -207,6 +210,7 @@ func TestOverloadIsCutShortAfterTheDrainTime(t *testing.T) {
 	r := virtually(t, Config{Spec: spec, Speed: 1, Drain: 2 * time.Second})
 	requireBalance(t, r)
 	assert.Positive(t, r.Accounting.Hurried)
+	assert.Contains(t, strings.Join(r.Warnings, "\n"), "still behind 2s after the load: ")
 	assert.InDelta(t, 2, r.Drain.Seconds(), 0.2)
 }
 

@@ -122,7 +122,7 @@ func (d *drive) drain(ctx context.Context, hasten func()) {
 			hasten()
 		case <-poll.C:
 			if !late && now-begin > d.config.Drain {
-				late = true
+				late, d.overdue = true, true
 				hasten()
 			}
 		}
@@ -191,7 +191,11 @@ func (d *drive) doubts(r *Result) {
 			time.Duration(taken).Round(10*time.Microsecond), time.Duration(late).Round(10*time.Microsecond))
 	}
 	if a.Hurried > 0 {
-		warn("the controller was still behind %s after the load: %d reconciles were cut short, and the latencies of their events are lower bounds", d.config.Drain, a.Hurried)
+		why := "the drive was interrupted"
+		if d.overdue {
+			why = fmt.Sprintf("the controller was still behind %s after the load", d.config.Drain)
+		}
+		warn("%s: %d reconciles were cut short, and the latencies of their events are lower bounds", why, a.Hurried)
 	}
 	if a.Unsettled > 0 {
 		warn("%d events were seen, but no reconcile of them had succeeded when the drive ended", a.Unsettled)

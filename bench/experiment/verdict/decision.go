@@ -131,6 +131,11 @@ func whyNot(c ComponentStats) string {
 	return "every full drop-in is slower"
 }
 
+// compared reports that a variant was measured beside the baseline.
+func compared(c ComponentStats) bool {
+	return slices.ContainsFunc(c.Ranking, func(r Rank) bool { return r.Variant != baselineOf(c) })
+}
+
 // undecided reports that no full drop-in has a verdict.
 func undecided(c ComponentStats) bool {
 	rivals := 0
@@ -164,10 +169,14 @@ func runnersUp(c ComponentStats, best Rank) string {
 
 // overall is the report's first sentences.
 func overall(components []ComponentStats) string {
-	var use, keep, open []string
+	var use, keep, open, alone []string
 	low, high := math.Inf(1), 0.0
 	for _, c := range components {
 		best, ok := winner(c)
+		if !ok && !compared(c) {
+			alone = append(alone, fmt.Sprintf("%s (%s alone)", c.Component, baselineOf(c)))
+			continue
+		}
 		if !ok && undecided(c) {
 			open = append(open, c.Component)
 			continue
@@ -193,6 +202,9 @@ func overall(components []ComponentStats) string {
 	}
 	if len(keep) > 0 {
 		s = append(s, fmt.Sprintf("Keep what you have for %s: nothing better was shown.", strings.Join(keep, ", ")))
+	}
+	if len(alone) > 0 {
+		s = append(s, fmt.Sprintf("Nothing to compare was measured for %s.", strings.Join(alone, ", ")))
 	}
 	if len(open) > 0 {
 		s = append(s, fmt.Sprintf("Too few samples to decide on %s.", strings.Join(open, ", ")))

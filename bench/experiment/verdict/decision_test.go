@@ -7,6 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func TestDecisionOfABaselineAlone(t *testing.T) {
+	alone := ComponentStats{Component: "drive", Cases: []CaseStats{{Baseline: "client-go"}}, Ranking: []Rank{{Variant: "client-go"}}}
+	assert.Equal(t, "Nothing to compare was measured for drive (client-go alone).", overall([]ComponentStats{alone}))
+	beside := alone
+	beside.Ranking = append(beside.Ranking, Rank{Variant: "ring"})
+	assert.Equal(t, "Keep what you have for drive (client-go): nothing better was shown.", overall([]ComponentStats{beside}))
+}
+
 func TestTimes(t *testing.T) {
 	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
 		9.999: "10.0×", 99.96: "100×", 0: "–", -1: "–", math.Inf(1): "–"} {

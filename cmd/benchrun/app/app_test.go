@@ -190,7 +190,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	full := t.TempDir()
+	full, fresh := t.TempDir(), filepath.Join(t.TempDir(), "fresh")
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
 		"walk":                  `unknown command "walk", expected one of calibrate, compare, `,
@@ -208,7 +208,7 @@ func TestBadInput(t *testing.T) {
 		"run --trace=":                            `--trace: found "", expected a name`,
 		"run --precision 500%":                    `invalid argument "500%" for "--precision" flag: expected a share between 0 and 1, as in 5% or 0.05`,
 		"run --rounds 0":                          "--rounds: found 0, expected more than 0",
-		"run --budget 1ns":                        "sampling ended because the budget is spent, and no sample succeeded",
+		"run --budget 1ns --out " + fresh:         "sampling ended because the budget is spent, and no sample succeeded",
 		"run --trace bad":                         "bad:3: invalid JSON",
 		"run -o xml":                              "expected one of table, json, yaml, csv",
 		"run --out " + full:                       "is not empty (it holds notes), expected a new or empty directory",
