@@ -27,12 +27,12 @@ type Case struct {
 // Benchmark is the case's benchmark name for one variant, as go test prints
 // it: "BenchmarkQueue/op=cycle/keys=unique/n=10k/impl=ring".
 func (c Case) Benchmark(variant string) string {
-	return "Benchmark" + Title(c.Component) + "/" + c.Name + "/impl=" + variant
+	return "Benchmark" + title(c.Component) + "/" + c.Name + "/impl=" + variant
 }
 
-// Title is a component's name as part of a Go identifier: "delta-fifo"
+// title is a component's name as part of a Go identifier: "delta-fifo"
 // becomes "DeltaFifo".
-func Title(component string) string {
+func title(component string) string {
 	var s strings.Builder
 	for part := range strings.SplitSeq(component, "-") {
 		s.WriteString(strings.ToUpper(part[:1]) + part[1:])

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -311,11 +310,4 @@ func TestMixFollowsTheWeights(t *testing.T) {
 func TestStreamOfAnInvalidSpecFails(t *testing.T) {
 	_, err := (&Spec{}).Stream().Next()
 	require.EqualError(t, err, "resources: missing or 0, expected 1 to 100 resources")
-}
-
-func TestContentsWantsOneKind(t *testing.T) {
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	node := &corev1.Node{TypeMeta: metav1.TypeMeta{Kind: "Node", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	_, err := Contents(&replay{[]Event{{Object: pod}, {Object: node}}})
-	require.EqualError(t, err, "the stream holds Pod and Node, expected one kind")
 }

@@ -14,15 +14,3 @@ func readAll(s Stream) (events []Event, err error) {
 		events = append(events, event)
 	}
 }
-
-// A replay is a stream of given events.
-type replay struct{ events []Event }
-
-func (r *replay) Next() (Event, error) {
-	if len(r.events) == 0 {
-		return Event{}, io.EOF
-	}
-	event := r.events[0]
-	r.events = r.events[1:]
-	return event, nil
-}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
-	"time"
 )
 
 // Replicas are several simulations of one configuration with different seeds.
@@ -103,11 +102,6 @@ func (r Replicas) Interval(figure func(Result) float64) Interval {
 	}
 	half := student(int(n)-1) * math.Sqrt(squares/(n-1)/n)
 	return Interval{mean, mean - half, mean + half}
-}
-
-// Duration is the interval of a duration, in seconds.
-func (r Replicas) Duration(figure func(Result) time.Duration) Interval {
-	return r.Interval(func(result Result) float64 { return figure(result).Seconds() })
 }
 
 // student is the 97.5th percentile of Student's t with so many degrees of

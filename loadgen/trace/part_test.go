@@ -104,18 +104,11 @@ func TestMerge(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-func TestPaced(t *testing.T) {
+func TestPace(t *testing.T) {
 	for text, want := range map[string]time.Duration{"1": 8 * time.Second, "2x": 4 * time.Second, "0.5": 16 * time.Second, "max": 0} {
 		p, err := ParsePace(text)
 		require.NoError(t, err)
-		trace, err := Open(writeLines(t, 9))
-		require.NoError(t, err)
-		stream := Paced(trace, p)
-		events, err := readAll(stream)
-		require.NoError(t, err)
-		require.Len(t, events, 9)
-		require.Equal(t, want, events[8].At, text)
-		require.NoError(t, stream.(io.Closer).Close())
+		require.Equal(t, want, p.due(8*time.Second), text)
 	}
 	for _, text := range []string{"", "0", "-1", "fast", "NaN", "1e99"} {
 		_, err := ParsePace(text)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/pace"
 )
 
@@ -39,28 +38,6 @@ func (p Pace) due(at time.Duration) time.Duration {
 		return 0
 	}
 	return time.Duration(min(float64(at)/float64(p), math.MaxInt64/2))
-}
-
-// Paced returns the stream with its events due at another pace. It closes the
-// stream if that can be closed.
-func Paced(s loadgen.Stream, p Pace) loadgen.Stream { return &paced{s, p} }
-
-type paced struct {
-	loadgen.Stream
-	pace Pace
-}
-
-func (s *paced) Next() (loadgen.Event, error) {
-	event, err := s.Stream.Next()
-	event.At = s.pace.due(event.At)
-	return event, err
-}
-
-func (s *paced) Close() error {
-	if c, ok := s.Stream.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }
 
 // Replay hands the records of a recording to the sink when they are due, in

@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 )
 
-// LoadLimit is the share of an arm's cost from which the load is warned of.
-const LoadLimit = 0.1
+// loadLimit is the share of an arm's cost from which the load is warned of.
+const loadLimit = 0.1
 
 // A Load is what a case costs with a component that does nothing: keys, events,
 // goroutines, calls and checks. It is part of every arm's figures and is not
@@ -48,13 +48,13 @@ func addLoad(plan experiment.Plan, cs *CaseStats, arms map[string]statistic.Seri
 	}
 }
 
-// heavyLoad warns where the load is more than LoadLimit of an arm's cost. What
+// heavyLoad warns where the load is more than loadLimit of an arm's cost. What
 // is added to both sides of a ratio brings it nearer to 1.
 func heavyLoad(component string, c CaseStats) []experiment.Warning {
 	var heavy []Row
 	baseline := false
 	for _, r := range c.Rows {
-		if r.LoadShare > LoadLimit && !r.Control {
+		if r.LoadShare > loadLimit && !r.Control {
 			heavy = append(heavy, r)
 			baseline = baseline || r.Name == c.Baseline
 		}
@@ -70,7 +70,7 @@ func heavyLoad(component string, c CaseStats) []experiment.Warning {
 	var faster, slower []string
 	for _, r := range c.Rows {
 		switch x := r.Comparison; {
-		case x == nil || r.Control || r.LoadShare <= LoadLimit && !baseline:
+		case x == nil || r.Control || r.LoadShare <= loadLimit && !baseline:
 		case x.Low > 1:
 			faster = append(faster, r.Name)
 		case x.High < 1:
@@ -84,7 +84,7 @@ func heavyLoad(component string, c CaseStats) []experiment.Warning {
 	if len(slower) > 0 {
 		beyond = append(beyond, fmt.Sprintf("%s would be slower than %s by more than is shown", strings.Join(slower, ", "), c.Baseline))
 	}
-	text := fmt.Sprintf("the load itself is %s (limit %.0f %%), which brings ratios nearer to 1", strings.Join(shares, ", "), 100*LoadLimit)
+	text := fmt.Sprintf("the load itself is %s (limit %.0f %%), which brings ratios nearer to 1", strings.Join(shares, ", "), 100*loadLimit)
 	if len(beyond) > 0 {
 		text += ": without it " + strings.Join(beyond, ", ")
 	}

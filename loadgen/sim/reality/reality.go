@@ -45,15 +45,15 @@ type Row struct {
 	Warnings     []string      `json:"warnings,omitempty"` // of the drive
 }
 
-// Tolerance is the difference that is still agreement.
-const Tolerance = 0.15
+// tolerance is the difference that is still agreement.
+const tolerance = 0.15
 
 // Agrees reports whether the simulated p50 and p99 are near the driven ones: by
 // the tolerance or, where hardly anything waits, by fifty microseconds.
 func (r Row) Agrees() bool {
 	near := func(simulated, driven time.Duration) bool {
 		difference := (simulated - driven).Abs()
-		return difference <= 50*time.Microsecond || difference.Seconds() <= Tolerance*driven.Seconds()
+		return difference <= 50*time.Microsecond || difference.Seconds() <= tolerance*driven.Seconds()
 	}
 	return near(r.SimulatedP50, r.DrivenP50) && near(r.SimulatedP99, r.DrivenP99)
 }
@@ -79,7 +79,7 @@ func Compare(ctx context.Context, o Options) ([]Row, error) {
 }
 
 func (o Options) compare(ctx context.Context, utilisation float64) (Row, error) {
-	row := Row{Utilisation: utilisation, Handover: Handover(200)}
+	row := Row{Utilisation: utilisation, Handover: handover(200)}
 	spec := o.spec(utilisation)
 	warmup := o.Duration / 10
 	driven, err := drive.Run(ctx, drive.Config{Workload: spec.Name, Spec: spec, Seed: o.Seed, Speed: 1, Warmup: warmup})
@@ -113,9 +113,9 @@ func (o Options) spec(utilisation float64) *loadgen.Spec {
 	}
 }
 
-// Handover is the median time from Add to Get of n items that come one by one,
+// handover is the median time from Add to Get of n items that come one by one,
 // to a worker that sleeps at client-go's queue.
-func Handover(n int) time.Duration {
+func handover(n int) time.Duration {
 	q := workqueue.NewTyped[time.Time]()
 	waits := make(chan time.Duration)
 	go func() {

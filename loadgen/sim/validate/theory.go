@@ -2,9 +2,9 @@ package validate
 
 import "math"
 
-// ErlangC is the probability that an arrival finds all c servers busy, for an
+// erlangC is the probability that an arrival finds all c servers busy, for an
 // offered load of a = λ/µ below c.
-func ErlangC(c int, a float64) float64 {
+func erlangC(c int, a float64) float64 {
 	blocked := 1.0 // Erlang B, by its recursion
 	for n := 1; n <= c; n++ {
 		blocked = a * blocked / (float64(n) + a*blocked)
@@ -13,29 +13,19 @@ func ErlangC(c int, a float64) float64 {
 	return blocked / (1 - utilisation*(1-blocked))
 }
 
-// WaitMMC is the mean wait in M/M/c in units of the mean service time.
-func WaitMMC(c int, a float64) float64 { return ErlangC(c, a) / (float64(c) - a) }
+// waitMMC is the mean wait in M/M/c in units of the mean service time.
+func waitMMC(c int, a float64) float64 { return erlangC(c, a) / (float64(c) - a) }
 
-// QuantileMMC is the wait that a share p of the arrivals do not exceed, in units
-// of the mean service time.
-func QuantileMMC(c int, a, p float64) float64 {
-	delayed := ErlangC(c, a)
-	if 1-p >= delayed {
-		return 0
-	}
-	return math.Log(delayed/(1-p)) / (float64(c) - a)
-}
-
-// WaitMG1 is the mean wait in M/G/1 by Pollaczek and Khinchine, in units of the
+// waitMG1 is the mean wait in M/G/1 by Pollaczek and Khinchine, in units of the
 // mean service time, whose coefficient of variation is cv.
-func WaitMG1(utilisation, cv float64) float64 {
+func waitMG1(utilisation, cv float64) float64 {
 	return utilisation * (1 + cv*cv) / (2 * (1 - utilisation))
 }
 
-// WaitMDC is the mean wait in M/D/c in units of the service time (Crommelin
+// waitMDC is the mean wait in M/D/c in units of the service time (Crommelin
 // 1932): with N the arrivals within n service times, the sum over n of
 // P(N ≥ nc) - c/a·P(N > nc).
-func WaitMDC(c int, a float64) float64 {
+func waitMDC(c int, a float64) float64 {
 	wait := 0.0
 	for n := 1; ; n++ {
 		mean, busy := float64(n)*a, float64(n*c)

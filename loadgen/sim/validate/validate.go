@@ -41,11 +41,11 @@ type Row struct {
 	Arrivals    int64         `json:"arrivals"`   // simulated
 }
 
-// Tolerance is the difference that is still agreement.
-const Tolerance = 0.02
+// tolerance is the difference that is still agreement.
+const tolerance = 0.02
 
 // Agrees reports whether the difference is within the tolerance.
-func (r Row) Agrees() bool { return math.Abs(r.Difference) <= Tolerance }
+func (r Row) Agrees() bool { return math.Abs(r.Difference) <= tolerance }
 
 // service is the mean service time of all models.
 const service = 10 * time.Millisecond
@@ -59,16 +59,16 @@ func Models() []Model {
 	for _, u := range []float64{0.5, 0.8, 0.95} {
 		for _, c := range []int{1, 5, 20} {
 			a := u * float64(c)
-			add(fmt.Sprintf("M/M/%d", c), c, u, fmt.Sprintf("exp(%v)", service), WaitMMC(c, a))
-			add(fmt.Sprintf("M/D/%d", c), c, u, fmt.Sprint(service), WaitMDC(c, a))
+			add(fmt.Sprintf("M/M/%d", c), c, u, fmt.Sprintf("exp(%v)", service), waitMMC(c, a))
+			add(fmt.Sprintf("M/D/%d", c), c, u, fmt.Sprint(service), waitMDC(c, a))
 		}
 		for _, cv := range []float64{0.5, 2} {
-			add("M/G/1", 1, u, fmt.Sprintf("gamma(%v, %v)", service, cv), WaitMG1(u, cv))
+			add("M/G/1", 1, u, fmt.Sprintf("gamma(%v, %v)", service, cv), waitMG1(u, cv))
 		}
 		median, sigma := service.Seconds()*math.Exp(-0.5), 1.0 // so that the mean is the service time
 		p99 := median * math.Exp(sigma*2.3263478740408408)
 		add("M/G/1", 1, u, fmt.Sprintf("lognormal(%v, %v)", nanoseconds(median), nanoseconds(p99)),
-			WaitMG1(u, math.Sqrt(math.E-1)))
+			waitMG1(u, math.Sqrt(math.E-1)))
 	}
 	return models
 }
