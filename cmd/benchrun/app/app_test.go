@@ -279,4 +279,8 @@ func TestHelp(t *testing.T) {
 	code, stdout, _ := benchrun(t, "completion", "bash")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "bash completion")
+	_, stdout, _ = benchrun(t, "__complete", "run", "--profile", "")
+	assert.Contains(t, stdout, "quick\nfull\n")
+	_, stdout, _ = benchrun(t, "__complete", "run", "--workload", "")
+	assert.Contains(t, stdout, "hot-keys\n")
 }

@@ -74,6 +74,9 @@ report.html.`,
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-PROFILE)")
 	out.addTo(cmd)
 	s.completeNames(cmd)
+	// The flags are known to exist.
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{lab.Quick, lab.Full}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
 	return cmd
 }
 

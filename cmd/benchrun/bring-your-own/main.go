@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 
 	"github.com/informerbench/informerbench/cmd/benchrun/app"
 	"github.com/informerbench/informerbench/impl"
@@ -33,5 +34,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(2)
 	}
-	os.Exit(app.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	// Ctrl-C ends a run early, and what was sampled is reported.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
