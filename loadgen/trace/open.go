@@ -35,6 +35,13 @@ type Part struct {
 	From, To time.Duration
 }
 
+func (p Part) check(name string) error {
+	if p.From < 0 || p.To < 0 || p.To > 0 && p.To <= p.From {
+		return fmt.Errorf("%s: the part from %v to %v is empty, expected an end behind its begin", name, p.From, p.To)
+	}
+	return nil
+}
+
 // Open opens a recording, plain or compressed by gzip or zstd; its contents
 // decide, not its name. It may hold
 //
@@ -56,8 +63,8 @@ func Open(path string) (*Trace, error) { return OpenPart(path, Part{}) }
 
 // OpenPart is [Open] for a part of the recording.
 func OpenPart(path string, part Part) (*Trace, error) {
-	if part.From < 0 || part.To < 0 || part.To > 0 && part.To <= part.From {
-		return nil, fmt.Errorf("%s: the part from %v to %v is empty, expected an end behind its begin", path, part.From, part.To)
+	if err := part.check(path); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,6 +76,15 @@ func OpenPart(path string, part Part) (*Trace, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// OpenReader is [OpenPart] for a recording that is not a file, as what another
+// program writes; the name is for errors. Closing the trace leaves r open.
+func OpenReader(name string, r io.Reader, part Part) (*Trace, error) {
+	if err := part.check(name); err != nil {
+		return nil, err
+	}
+	return newTrace(name, r, nil, part)
 }
 
 //go:embed sample/rolling-update-pods.jsonl.gz

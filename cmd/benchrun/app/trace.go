@@ -27,10 +27,15 @@ or zstd, and told apart by their contents:
   SimKube       traces of version 2
   compact       its own format, which record and import write
 
+A RECORDING is a file, or - for standard input.
+
 benchrun run, drive and sim take the same files.`,
 		Example: `  # An hour of a cluster's pods, then what happened in it
   benchrun trace record --resource pods --duration 1h --out pods.ibt
   benchrun trace info pods.ibt
+
+  # What kubectl prints, as it comes
+  kubectl get pods -A --watch --output-watch-events -o json | benchrun trace import - --out pods.ibt
 
   # A workload of the same shape, which needs no recording
   benchrun trace fit pods.ibt --out pods.yaml`,
@@ -66,7 +71,7 @@ func (in *traceInput) addTo(cmd *cobra.Command) {
 func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Record, error), error) {
 	in.stderr = cmd.ErrOrStderr()
 	for _, path := range paths {
-		t, err := trace.OpenPart(path, in.part)
+		t, err := in.openOne(cmd, path)
 		if err != nil {
 			in.close()
 			return nil, err
@@ -86,6 +91,14 @@ func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Re
 			in.cut = append(in.cut, err) // the other recordings go on
 		}
 	}, nil
+}
+
+// openOne opens a file, or what "-" stands for.
+func (in *traceInput) openOne(cmd *cobra.Command, path string) (*trace.Trace, error) {
+	if path == "-" {
+		return trace.OpenReader("standard input", cmd.InOrStdin(), in.part)
+	}
+	return trace.OpenPart(path, in.part)
 }
 
 // warn says on stderr what was odd about the input. What came before a cut was

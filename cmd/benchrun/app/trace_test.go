@@ -131,6 +131,27 @@ func TestTraceBadInput(t *testing.T) {
 	}
 }
 
+// Standard input is read as a file is, in each format.
+func TestTraceStandardInput(t *testing.T) {
+	lines := sampleFile(t, 20)
+	compact := filepath.Join(t.TempDir(), "pods.ibt")
+	code, _, stderr := traceRun(t, "import", lines, "--out", compact)
+	require.Zero(t, code, stderr)
+	for _, path := range []string{lines, compact} {
+		_, want, _ := traceRun(t, "convert", path)
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		cmd := traceCommand()
+		var out bytes.Buffer
+		cmd.SetIn(f)
+		cmd.SetOut(&out)
+		cmd.SetArgs([]string{"convert", "-"})
+		require.NoError(t, cmd.ExecuteContext(t.Context()))
+		require.NoError(t, f.Close())
+		require.Equal(t, want, out.String())
+	}
+}
+
 // A recording that was cut is used as far as it goes, with a warning.
 func TestTraceCut(t *testing.T) {
 	lines := sampleFile(t, 20)
