@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/informerbench/informerbench/impl"
@@ -125,6 +126,22 @@ func indexerCases(seed uint64) []Case {
 				run:     func(b *testing.B, v indexerVariant) { getAbsent(b, v, 1, n, seed) },
 			})...)
 	}
+	for _, n := range []int{1, 10, 100} {
+		for _, indices := range indexCounts {
+			shape := fmt.Sprintf("/indices=%d/n=%d", indices, n)
+			all = append(all, withNull(newNullIndexer(n),
+				indexerQuestion{
+					name: "op=build" + shape, unit: cpuTime,
+					summary: "a small store is made and its objects are added one by one",
+					run:     func(b *testing.B, v indexerVariant) { build(b, v, indices, n) },
+				},
+				indexerQuestion{
+					name: "op=replace" + shape, unit: cpuTime,
+					summary: "a full list replaces the contents of a small store",
+					run:     func(b *testing.B, v indexerVariant) { replaceAll(b, v, indices, n) },
+				})...)
+		}
+	}
 	c := component[impl.NewIndexer]{"indexer", "client-go", impl.Indexers()}
 	return c.cases(all...)
 }
@@ -133,11 +150,17 @@ func indexerCases(seed uint64) []Case {
 // takes beyond the objects.
 func filled[O any](v indexerVariant, indices int, list []O) (cache.Indexer, float64) {
 	before := liveHeap()
+	s := storing(v, indices, list)
+	return s, float64(liveSince(before)) / float64(len(list))
+}
+
+// storing is an indexer to which the objects in list were added one by one.
+func storing[O any](v indexerVariant, indices int, list []O) cache.Indexer {
 	s := v.New(cache.MetaNamespaceKeyFunc, indexersOf(indices))
 	for _, p := range list {
 		_ = s.Add(p) // the key function knows pods
 	}
-	return s, float64(liveSince(before)) / float64(len(list))
+	return s
 }
 
 func checkLen(b *testing.B, s cache.Indexer, n int) {
@@ -149,13 +172,14 @@ func checkLen(b *testing.B, s cache.Indexer, n int) {
 
 func build(b *testing.B, v indexerVariant, indices, n int) {
 	list := pods(n)
-	_, live := filled(v, indices, list)
-	measured(b, n, false, func() {
-		s := v.New(cache.MetaNamespaceKeyFunc, indexersOf(indices))
-		for _, p := range list {
-			_ = s.Add(p) // the key function knows pods
-		}
-	})
+	before := liveHeap()
+	stores := make([]cache.Indexer, 1+1000/n) // the bytes of a small one would be lost among others
+	for i := range stores {
+		stores[i] = storing(v, indices, list)
+	}
+	live := float64(liveSince(before)) / float64(n*len(stores))
+	runtime.KeepAlive(stores)
+	measured(b, n, false, func() { storing(v, indices, list) })
 	b.ReportMetric(live, "live-B/item")
 }
 

@@ -2,38 +2,33 @@ package indexer
 
 import "unsafe"
 
-// A builder fills contents that nobody else has yet: those of store, which has no
-// other use.
+// A builder fills contents that nobody else has yet.
 type builder struct {
-	store *SnapshotStore
 	d     *contents
 	sc    *schema
-	keys  *leaf[unsafe.Pointer] // the last leaf of d.keys.data, d.keys.lens and d.objs
-	lens  *leaf[uint8]
-	objs  *leaf[any]
+	size  int
+	clock clock
+	keys  []unsafe.Pointer // the last leaf of d.keys.data, d.keys.lens and d.objs
+	lens  []uint8
+	objs  []any
 	vals  [][]string
 	seen  uint64 // of no meaning, but nobody drops a read whose result is kept
 }
 
-// newBuilder makes a builder of contents for about size keys.
-func newBuilder(keys keyHash, sc *schema, size int) *builder {
-	s := newSnapshotStore(keys, sc)
-	s.mu.Lock()
-	s.begin()
-	d := s.data.Load()
-	for i := range d.stripes {
-		d.stripes[i].table = newSlotTable(room(size))
+// newBuilder makes a builder of contents for size keys at most.
+func newBuilder(sc *schema, size int) builder {
+	d := newContents(size)
+	d.setIndices(sc)
+	if size > 0 {
+		d.objs.reserve(size)
+		d.keys.data.reserve(size)
+		d.keys.lens.reserve(size)
+		if len(*sc) > 0 {
+			d.refs.reserve(size * len(*sc))
+		}
 	}
-	d.objs.reserve(size)
-	d.keys.data.reserve(size)
-	d.keys.lens.reserve(size)
-	return &builder{store: s, d: d, sc: sc}
-}
-
-// contents ends the building.
-func (b *builder) contents() *contents {
-	b.store.end()
-	return b.d
+	// Dates begin at 1, which is before or at any snapshot to come.
+	return builder{d: d, sc: sc, size: size, clock: clock{now: 1, quiet: true}}
 }
 
 // warm reads what put will need of the table. The reads of several keys are on
@@ -51,16 +46,20 @@ func (b *builder) warm(hashes []uint64) {
 // put is SnapshotStore's, without care for readers.
 func (b *builder) put(h uint64, key string, obj any) {
 	b.vals = b.sc.values(b.vals[:0], key, obj)
-	c, d := &b.store.clock, b.d
+	c, d := &b.clock, b.d
 	if slot, ok := d.find(h, key); ok {
-		b.store.overwrite(d, h, slot, obj, b.vals)
+		for i := range d.indices {
+			d.indices[i].update(slot, b.vals[i], &d.refs, c)
+		}
+		d.objs.set(slot, obj, c)
 		return
 	}
 	slot := uint32(d.objs.n)
-	if slot%leafLen == 0 {
-		b.keys, b.lens, b.objs = d.keys.data.fillLeaf(c), d.keys.lens.fillLeaf(c), d.objs.fillLeaf(c)
+	at := slot % leafLen
+	if at == 0 {
+		b.addLeaves()
 	}
-	k, at := keptOf(key), slot%leafLen
+	k := keptOf(key)
 	b.keys[at], b.lens[at], b.objs[at] = k.data, k.len, obj
 	d.keys.data.n++
 	d.keys.lens.n++
@@ -72,4 +71,10 @@ func (b *builder) put(h uint64, key string, obj any) {
 		*t = t.sized(t.larger())
 	}
 	t.fill(h, k, slot)
+}
+
+func (b *builder) addLeaves() {
+	d := b.d
+	room := uint32(min(b.size-d.objs.n, leafLen))
+	b.keys, b.lens, b.objs = d.keys.data.fillLeaf(room), d.keys.lens.fillLeaf(room), d.objs.fillLeaf(room)
 }

@@ -33,12 +33,12 @@ type keyColumn struct {
 	lens vector[uint8]
 }
 
-func (v *keyColumn) at(i uint32) kept { return kept{v.data.at(i), v.lens.at(i)} }
+func (v *keyColumn) at(i uint32) kept { return kept{*v.data.look(i), *v.lens.look(i)} }
 
 // touch reads where key i is.
 func (v *keyColumn) touch(i uint32) {
 	touch(v.data.look(i))
-	touch((*v.lens.leaves)[i/leafLen])
+	touch((*uint64)(unsafe.Pointer((*v.lens.leaves)[i/leafLen])))
 }
 
 func (v *keyColumn) set(i uint32, k kept, c *clock) {

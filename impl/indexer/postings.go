@@ -47,9 +47,7 @@ func (p *posting) push(slot uint32, c *clock) {
 	}
 	if p.many == nil {
 		p.many = &vector[uint32]{}
-		for _, s := range p.few {
-			p.many.push(s, c)
-		}
+		p.many.n = copy(p.many.fillLeaf(leafLen), p.few)
 		p.few = nil
 	}
 	p.many.push(slot, c)
@@ -130,10 +128,6 @@ type index struct {
 	postings vector[*posting]
 	free     []uint32 // ids without a posting
 	several  map[uint32][]ref
-}
-
-func newIndex(column int, fn cache.IndexFunc) *index {
-	return &index{column: column, fn: fn, ids: map[string]uint32{}, several: map[uint32][]ref{}}
 }
 
 // A table of refs holds one row a slot, one ref a column. Nobody takes
@@ -219,6 +213,9 @@ func (x *index) exchange(slot uint32, want []string, refs *refTable, c *clock) {
 		*r = next[0]
 	} else {
 		*r = ref{id: manyValues}
+		if x.several == nil {
+			x.several = map[uint32][]ref{}
+		}
 		x.several[slot] = next
 	}
 	for _, h := range going {

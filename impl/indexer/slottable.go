@@ -66,9 +66,12 @@ func newSlotTable(n uint32) slotTable {
 
 // room is the number of chunks for a stripe's share of so many keys. Stripes
 // don't get exactly the same: two deviations are added, and few have to grow.
-func room(keys int) uint32 {
-	share := float64(keys) / stripeCount
-	return 1 + uint32((share+2*math.Sqrt(share))/fullest)
+func room(keys, stripes int) uint32 {
+	share := float64(keys) / float64(stripes)
+	if stripes > 1 {
+		share += 2 * math.Sqrt(share)
+	}
+	return uint32(math.Ceil(share / fullest))
 }
 
 // chunk is chunk i.

@@ -1,15 +1,12 @@
 package indexer
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 )
-
-// stripeCount is the number of stripes: the bits of a word, so that a set of
-// stripes is a word.
-const stripeCount = 64
 
 // A SnapshotStore keeps its objects in slots 0…n-1 of a vector and takes
 // snapshots of it.
@@ -44,51 +41,23 @@ type SnapshotStore struct {
 // it, of which a processor fetches two at a time.
 type apart [128]byte
 
-// contents is what Replace exchanges.
-type contents struct {
-	stripes [stripeCount]stripe
-	objs    vector[any]
-	indices []*index // in the schema's order
-	peak    int      // the most objects there have been
-	keys    keyColumn
-	refs    refTable
-}
-
-// A stripe's table lies in the stripe, to save Get a step; the sequence number
-// is odd while another takes its place.
-type stripe struct {
-	seq   atomic.Uint64
-	table slotTable
-}
-
 // NewSnapshotStore makes the store of NewSnapshot.
 func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
-	return newSnapshotStore(*newKeyHash(), newSchema(indexers))
-}
-
-func newSnapshotStore(keys keyHash, sc *schema) *SnapshotStore {
-	s := &SnapshotStore{keys: keys}
-	s.schema.Store(sc)
-	d := &contents{}
-	for i := range d.stripes {
-		d.stripes[i].table = newSlotTable(0)
-	}
-	d.setIndices(sc)
-	s.data.Store(d)
+	s := &SnapshotStore{}
+	s.init(indexers)
 	return s
 }
 
-func (d *contents) setIndices(sc *schema) {
-	d.indices = nil
-	for i, name := range sc.names {
-		d.indices = append(d.indices, newIndex(i, sc.indexers[name]))
-	}
-	d.refs = refTable{columns: len(sc.names)}
+func (s *SnapshotStore) init(indexers cache.Indexers) {
+	sc := newSchema(indexers)
+	d := newContents(0)
+	d.setIndices(sc)
+	s.keys = *newKeyHash()
+	s.schema.Store(sc)
+	s.data.Store(d)
 }
 
 func (s *SnapshotStore) hash(key string) uint64 { return s.keys.of(key) }
-
-func (d *contents) stripe(h uint64) *stripe { return &d.stripes[h>>(64-6)] }
 
 // begin starts a write; the caller holds mu.
 func (s *SnapshotStore) begin() {
@@ -98,64 +67,40 @@ func (s *SnapshotStore) begin() {
 
 // disturb keeps Get from the stripe of h for the rest of the write.
 func (s *SnapshotStore) disturb(d *contents, h uint64) {
-	if bit := uint64(1) << (h >> (64 - 6)); s.odd&bit == 0 {
+	if bit := uint64(1) << d.stripeOf(h); s.odd&bit == 0 {
 		s.odd |= bit
 		d.stripe(h).seq.Add(1)
 	}
 }
-
-// pass is called when no entry leads from h to a slot any more, and before the slot
-// is used for anything else: a Get that has seen the entry finds the number changed,
-// one that begins now does not see it. It takes half as long as disturb with end.
-func (d *contents) pass(h uint64) { d.stripe(h).seq.Add(2) }
 
 // end ends the write.
 func (s *SnapshotStore) end() {
 	if s.odd != 0 {
 		d := s.data.Load()
 		for m := s.odd; m != 0; m &= m - 1 {
-			d.stripes[bits.TrailingZeros64(m)].seq.Add(1)
+			d.numbered(uint64(bits.TrailingZeros64(m))).seq.Add(1)
 		}
 		s.odd = 0
 	}
 	s.mu.Unlock()
 }
 
-// find is the slot of key, for the holder of mu.
-func (d *contents) find(h uint64, key string) (uint32, bool) {
-	t := &d.stripe(h).table
-	home := t.home(h)
-	for i := home; ; {
-		c := t.chunk(i)
-		for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
-			at := place(m)
-			if keyOf(c.keys[at], c.lens, at).key() == key {
-				return c.slots[at], true
-			}
-		}
-		if c.lens&classOf(h) == 0 {
-			return 0, false
-		}
-		if i = t.after(i); i == home {
-			return 0, false
-		}
-	}
-}
-
-// put stores obj, which has vals. The caller is in a write.
-func (s *SnapshotStore) put(d *contents, h uint64, key string, obj any, vals [][]string) {
+// put stores obj, which has vals, under key, of which it keeps only what keep
+// returns, and only if the key is new. The caller is in a write.
+func (s *SnapshotStore) put(h uint64, key string, obj any, vals [][]string, keep func() string) {
+	d := s.data.Load()
 	if slot, ok := d.find(h, key); ok {
 		s.overwrite(d, h, slot, obj, vals)
 	} else {
-		s.insert(d, h, key, obj, vals)
+		s.insert(d, h, keep(), obj, vals)
 	}
 }
 
 // overwrite stores another object, which has vals, in slot.
 func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, vals [][]string) {
 	c := &s.clock
-	for i, x := range d.indices {
-		x.update(slot, vals[i], &d.refs, c)
+	for i := range d.indices {
+		d.indices[i].update(slot, vals[i], &d.refs, c)
 	}
 	o := d.objs.own(slot, c)
 	if !sameType(o, obj) {
@@ -167,6 +112,9 @@ func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, v
 // insert stores an object under a new key. Get finds it when its entry is in the
 // table, which is last.
 func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
+	if t := &d.stripe(h).table; t.full() {
+		d = s.resize(d, h, t.larger())
+	}
 	c := &s.clock
 	slot := uint32(d.objs.n)
 	k := keptOf(key)
@@ -178,28 +126,46 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 		storeAny(o, obj)
 	}
 	d.enter(slot, vals, c)
-	if t := &d.stripe(h).table; t.full() {
-		s.resize(d, h, t.larger())
-	}
 	d.stripe(h).table.insert(h, k, slot)
 }
 
-// enter enters a new object, which has vals, in the indices.
-func (d *contents) enter(slot uint32, vals [][]string, c *clock) {
-	for range d.indices {
-		d.refs.push(ref{id: noValue}, c)
+// resize gives the stripe of h a table of n chunks, or the contents more stripes,
+// which are other contents.
+func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) *contents {
+	if d.stripes == 0 && n > fewChunks {
+		return s.spread(d)
 	}
-	for i, x := range d.indices {
-		x.update(slot, vals[i], &d.refs, c)
-	}
-}
-
-// resize gives the stripe of h a table of n chunks.
-func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) {
 	t := &d.stripe(h).table
 	next := t.sized(n)
 	s.disturb(d, h)
 	t.replace(next)
+	return d
+}
+
+// spread makes contents of one stripe contents of many, which share the vectors. The
+// old stripe's number stays odd: a Get that has come by it begins again.
+func (s *SnapshotStore) spread(d *contents) *contents {
+	s.disturb(d, 0)
+	next := newContents(fewChunks * chunkLen)
+	stripes := next.stripes
+	*next = *d
+	next.stripes = stripes
+	for slot := range uint32(d.objs.n) {
+		k := d.keys.at(slot)
+		h := s.hash(k.key())
+		t := &next.stripe(h).table
+		if t.full() {
+			*t = t.sized(t.larger())
+		}
+		t.fill(h, k, slot)
+	}
+	// The write may be a transaction that is going to write to any of them.
+	s.odd = math.MaxUint64
+	for i := range uint64(stripeCount) {
+		next.numbered(i).seq.Store(1)
+	}
+	s.data.Store(next)
+	return next
 }
 
 // remove removes the object of key, if there is one. The caller is in a write.
@@ -219,8 +185,8 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	}
 	touch(d.objs.look(slot))
 	d.keys.touch(slot)
-	for _, x := range d.indices {
-		x.update(slot, nil, &d.refs, c)
+	for i := range d.indices {
+		d.indices[i].update(slot, nil, &d.refs, c)
 	}
 	t := &d.stripe(h).table
 	t.remove(h, slot, func() { d.pass(h) })
@@ -245,7 +211,7 @@ func (s *SnapshotStore) relocate(d *contents, h uint64, key kept, from, to uint3
 	d.keys.set(to, key, c)
 	d.stripe(h).table.move(h, from, to)
 	d.pass(h)
-	for _, x := range d.indices {
-		x.relocate(from, to, &d.refs, c)
+	for i := range d.indices {
+		d.indices[i].relocate(from, to, &d.refs, c)
 	}
 }

@@ -21,8 +21,16 @@ var _ cache.Indexer = (*Snapshot)(nil)
 
 // NewSnapshot makes an indexer whose readers copy outside the writer's lock.
 func NewSnapshot(keyFunc cache.KeyFunc, indexers cache.Indexers) *Snapshot {
-	store := NewSnapshotStore(indexers)
-	return &Snapshot{New(keyFunc, store), store, objectkey.New(keyFunc)}
+	// Many controllers keep small stores: one allocation for the three.
+	x := &struct {
+		snapshot Snapshot
+		indexer  Indexer
+		store    SnapshotStore
+	}{}
+	x.store.init(indexers)
+	x.indexer = Indexer{&x.store, keyFunc}
+	x.snapshot = Snapshot{&x.indexer, &x.store, objectkey.New(keyFunc)}
+	return &x.snapshot
 }
 
 // lent is key as a string that is valid for as long as key is.

@@ -3,14 +3,27 @@ package indexer
 import (
 	"iter"
 	"slices"
+	"unsafe"
 
 	"k8s.io/client-go/tools/cache"
 )
 
 // List returns all objects.
 func (s *SnapshotStore) List() []any {
-	all := s.objects()
+	var few [gatherMax]any
+	s.mu.RLock()
+	objs := &s.data.Load().objs
+	if n := objs.n; n <= gatherMax {
+		for i := range n {
+			few[i] = objs.at(uint32(i))
+		}
+		s.mu.RUnlock()
+		return append(make([]any, 0, n), few[:n]...)
+	}
+	s.clock.live.Add(1)
 	defer s.done()
+	all := objs.snapshot(&s.clock)
+	s.mu.RUnlock()
 	out := make([]any, all.n)
 	for i := 0; i < all.n; i += leafLen {
 		part := all.part(i)
@@ -63,8 +76,9 @@ func (s *SnapshotStore) done() { s.clock.live.Add(-1) }
 
 // indexFunc is the function of an index, or upstream's error.
 func (s *SnapshotStore) indexFunc(name string) (cache.IndexFunc, error) {
-	if fn := s.schema.Load().indexers[name]; fn != nil {
-		return fn, nil
+	sc := s.schema.Load()
+	if i, ok := sc.column(name); ok {
+		return (*sc)[i].fn, nil
 	}
 	return nil, noIndex(name)
 }
@@ -161,7 +175,7 @@ func inRow(slots []uint32, all view[any]) []any {
 	if strays != 0 {
 		return nil
 	}
-	return all.leaf(first / leafLen)[at : at+uint32(len(slots))]
+	return unsafe.Slice(elem(all.leaf(first/leafLen), at), len(slots))
 }
 
 // pick copies what is in some slots, one at least. Neighbours in an index are often
@@ -175,7 +189,7 @@ func pick(to []any, slots []uint32, all view[any]) {
 			at = slot / leafLen
 			l = all.leaf(at)
 		}
-		to[i] = l[slot%leafLen]
+		to[i] = *elem(l, slot)
 	}
 }
 
@@ -224,7 +238,7 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 			}
 		}
 		many := slots.many
-		var some leaf[any] // a loop of its own around yield has its variables in registers
+		var some [leafLen]any // a loop of its own around yield has its variables in registers
 		for i := 0; i < many.n; i += leafLen {
 			part := many.part(i)
 			for len(part) > 0 {
@@ -248,7 +262,8 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 // holds mu.
 func (s *SnapshotStore) posting(name, value string) (*contents, *posting) {
 	d := s.data.Load()
-	x := d.indices[s.schema.Load().columns[name]]
+	i, _ := s.schema.Load().column(name)
+	x := &d.indices[i]
 	if id, ok := x.ids[value]; ok {
 		return d, x.postings.at(id)
 	}
@@ -263,7 +278,8 @@ func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
 	s.mu.RLock()
 	s.clock.live.Add(1)
 	defer s.done()
-	x := s.data.Load().indices[s.schema.Load().columns[name]]
+	i, _ := s.schema.Load().column(name)
+	x := &s.data.Load().indices[i]
 	n, postings := len(x.ids), x.postings.snapshot(&s.clock)
 	s.mu.RUnlock()
 	vals := make([]string, 0, n)
@@ -279,7 +295,7 @@ func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
 
 // GetIndexers returns a copy of the indexers.
 func (s *SnapshotStore) GetIndexers() cache.Indexers {
-	return copyOf(s.schema.Load().indexers)
+	return s.schema.Load().indexers()
 }
 
 // LastStoreSyncResourceVersion is the resource version of the last write, or ""

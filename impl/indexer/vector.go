@@ -1,9 +1,12 @@
 package indexer
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
-// A vector grows in leaves of leafLen elements, under nodes of nodeLen leaves,
-// under one root: 4,096 elements for each pointer in the root.
+// A vector grows in leaves of leafLen elements. Snapshots see the leaves under nodes
+// of nodeLen leaves, under one root: 4,096 elements for each pointer in the root.
 const (
 	leafLen = 32
 	nodeLen = 64
@@ -11,8 +14,7 @@ const (
 )
 
 type (
-	leaf[E any] = [leafLen]E
-	node[E any] = [nodeLen]*leaf[E]
+	node[E any] = [nodeLen]*E // the first elements of leaves
 	root[E any] = []*node[E]
 )
 
@@ -32,24 +34,39 @@ type clock struct {
 // a live snapshot may still see: the leaf, its node and the root, each at most
 // once a snapshot, and everything else is written in place.
 //
-// Stamps are kept beside the tree, as they are the writer's alone: a leaf or
-// node is private to the vector while its stamp is after the last snapshot, so
-// a leaf is exactly its elements and copying a node is copying its pointers. A leaf
-// of objects is 512 bytes, up to which Go's allocator adds nothing.
+// A leaf is known by its first element. Only the first leaf may have room for fewer
+// than leafLen elements, as many vectors are of a few, and it never shrinks: peek
+// may look for an element that was there. A leaf of objects is 512 bytes, up to
+// which Go's allocator adds nothing.
 //
 // The owner's lock guards all methods except peek, which may run beside a write.
-// So pointers in the tree are stored and loaded atomically.
+// So pointers to leaves are stored and loaded atomically.
 //
 // Invariant: the elements from n on are zero, or an any without its value, so
 // nothing is retained.
 type vector[E any] struct {
-	root     *root[E] // the leaves again, for snapshots
-	n        int
-	frozen   uint64      // the last snapshot's moment
-	rootDate uint64      // when the root was made
-	nodeDate []uint64    // when each node was made
-	leafDate []uint64    // when each leaf was made
-	leaves   *[]*leaf[E] // all leaves, and nil to the slice's end; for peek, last
+	leaves *[]*E // all leaves, and nil to the slice's end
+	n      int
+	used   uint32    // how many leaves there are
+	first  uint32    // how many elements the first has room for
+	shown  *shown[E] // what snapshots need, once there was one
+}
+
+// shown is the leaves of a vector as snapshots see them. Stamps are kept beside the
+// tree, as they are the writer's alone: a leaf or node is private to the vector
+// while its stamp is after the last snapshot, so a leaf is exactly its elements and
+// copying a node is copying its pointers.
+type shown[E any] struct {
+	root     root[E]
+	frozen   uint64   // the last snapshot's moment
+	rootDate uint64   // when the root was made
+	nodeDate []uint64 // when each node was made
+	leafDate []uint64 // when each leaf was made
+}
+
+// elem is an element of a leaf.
+func elem[E any](leaf *E, i uint32) *E {
+	return (*E)(unsafe.Add(unsafe.Pointer(leaf), uintptr(i%leafLen)*unsafe.Sizeof(*leaf)))
 }
 
 // peek is element i, or nil if there is none any more, beside a write.
@@ -63,53 +80,76 @@ func (v *vector[E]) peek(i uint32) *E {
 	if l == nil {
 		return nil
 	}
-	return &l[i%leafLen]
+	return elem(l, i)
 }
 
 // look is element i for reading.
-func (v *vector[E]) look(i uint32) *E {
-	return &(*v.leaves)[i/leafLen][i%leafLen]
-}
+func (v *vector[E]) look(i uint32) *E { return elem((*v.leaves)[i/leafLen], i) }
 
 func (v *vector[E]) at(i uint32) E { return *v.look(i) }
 
 // own is element i for writing.
 func (v *vector[E]) own(i uint32, c *clock) *E {
 	l := i / leafLen
-	if v.leafDate[l] <= v.frozen && !c.quiet {
-		v.copyLeaf(l, c)
+	if s := v.shown; !c.quiet && s != nil && s.leafDate[l] <= s.frozen {
+		v.copyLeaf(l, v.roomOf(l), c)
 	}
-	return &(*v.leaves)[l][i%leafLen]
+	return elem((*v.leaves)[l], i)
 }
 
 func (v *vector[E]) set(i uint32, e E, c *clock) { *v.own(i, c) = e }
 
-func (v *vector[E]) copyLeaf(l uint32, c *clock) {
-	fresh := new(leaf[E])
-	*fresh = *(*v.leaves)[l]
+// roomOf is how many elements a leaf has room for.
+func (v *vector[E]) roomOf(l uint32) uint32 {
+	if l == 0 {
+		return v.first
+	}
+	return leafLen
+}
+
+// copyLeaf puts a copy with another room, at least the old one, in a leaf's place.
+func (v *vector[E]) copyLeaf(l, room uint32, c *clock) {
+	fresh := newLeaf[E](room)
+	copy(unsafe.Slice(fresh, room), unsafe.Slice((*v.leaves)[l], v.roomOf(l)))
 	v.setLeaf(l, fresh, c)
 }
 
-func (v *vector[E]) setLeaf(l uint32, fresh *leaf[E], c *clock) {
-	k := l / nodeLen
-	if v.nodeDate[k] <= v.frozen && !c.quiet {
-		nd := new(node[E])
-		*nd = *(*v.root)[k]
-		v.setNode(k, nd, c)
+// newLeaf makes a leaf. Of a whole one the compiler knows the length.
+func newLeaf[E any](room uint32) *E {
+	if room == leafLen {
+		return &new([leafLen]E)[0]
 	}
-	v.leafDate[l] = c.now
-	(*v.root)[k][l%nodeLen] = fresh
+	var e E
+	const word = unsafe.Sizeof(uintptr(0))
+	whole := (uintptr(room)*unsafe.Sizeof(e) + word - 1) &^ (word - 1) // for touch
+	return unsafe.SliceData(make([]E, whole/unsafe.Sizeof(e)))
+}
+
+func (v *vector[E]) setLeaf(l uint32, fresh *E, c *clock) {
+	if v.shown != nil {
+		v.shown.setLeaf(l, fresh, c)
+	}
 	storePointer(&(*v.leaves)[l], fresh)
 }
 
-func (v *vector[E]) setNode(k uint32, nd *node[E], c *clock) {
-	if v.rootDate <= v.frozen && !c.quiet {
-		r := append(root[E](nil), *v.root...)
-		v.rootDate = c.now
-		v.root = &r
+func (s *shown[E]) setLeaf(l uint32, fresh *E, c *clock) {
+	k := l / nodeLen
+	if s.nodeDate[k] <= s.frozen && !c.quiet {
+		nd := new(node[E])
+		*nd = *s.root[k]
+		s.ownRoot(c)
+		s.nodeDate[k] = c.now
+		s.root[k] = nd
 	}
-	v.nodeDate[k] = c.now
-	(*v.root)[k] = nd
+	s.leafDate[l] = c.now
+	s.root[k][l%nodeLen] = fresh
+}
+
+func (s *shown[E]) ownRoot(c *clock) {
+	if s.rootDate <= s.frozen && !c.quiet {
+		s.root = append(root[E](nil), s.root...)
+		s.rootDate = c.now
+	}
 }
 
 // push appends e.
@@ -118,57 +158,72 @@ func (v *vector[E]) push(e E, c *clock) { *v.grow(c) = e }
 // grow appends a zero element.
 func (v *vector[E]) grow(c *clock) *E {
 	i := uint32(v.n)
-	if i%leafLen != 0 && c.quiet {
-		v.n++
-		return &(*v.leaves)[i/leafLen][i%leafLen]
-	}
-	if int(i/leafLen) == len(v.leafDate) {
-		v.growLeaf(c)
+	if i%leafLen == 0 || i < leafLen {
+		v.makeRoom(i, c)
 	}
 	v.n++
+	if c.quiet {
+		return v.look(i)
+	}
 	return v.own(i, c)
 }
 
-// growLeaf appends a leaf.
-func (v *vector[E]) growLeaf(c *clock) {
-	l := v.extend(c)
-	v.setLeaf(l, new(leaf[E]), c)
-}
-
-// fillLeaf appends a leaf to a vector that nobody reads, for its owner to fill.
-func (v *vector[E]) fillLeaf(c *clock) *leaf[E] {
-	l := v.extend(c)
-	fresh := new(leaf[E])
-	(*v.root)[l/nodeLen][l%nodeLen] = fresh
-	(*v.leaves)[l] = fresh
-	return fresh
-}
-
-// extend makes room for a leaf after the last one and returns its number.
-func (v *vector[E]) extend(c *clock) uint32 {
-	l := uint32(len(v.leafDate))
-	if k := l / nodeLen; int(k) == len(v.nodeDate) {
-		var r root[E]
-		if v.root != nil {
-			r = append(make(root[E], 0, k+1), *v.root...)
+// makeRoom makes room for element i, if there is none.
+func (v *vector[E]) makeRoom(i uint32, c *clock) {
+	switch l := i / leafLen; {
+	case l == v.used:
+		room := uint32(leafLen)
+		if i == 0 {
+			room = fewest
+			v.first = room
 		}
-		r = append(r, new(node[E]))
-		v.rootDate = c.now
-		v.nodeDate = append(v.nodeDate, c.now)
-		v.root = &r
+		v.extend(newLeaf[E](room), c)
+	case l == 0 && i == v.first:
+		room := min(4*v.first, leafLen)
+		v.copyLeaf(0, room, c)
+		v.first = room
 	}
-	if v.leaves == nil || int(l) == len(*v.leaves) {
-		v.setCapacity(l + l/4 + 4)
-	}
-	v.leafDate = append(v.leafDate, c.now)
-	return l
 }
 
-// reserve makes room for n elements in an empty vector.
+// fewest is the room of the first leaf at first.
+const fewest = 4
+
+// fillLeaf appends a leaf to a vector that nobody has seen, for its owner to fill. If
+// it is the first it has room for so many elements.
+func (v *vector[E]) fillLeaf(room uint32) []E {
+	if v.used == 0 {
+		v.first = room
+	} else {
+		room = leafLen
+	}
+	fresh := newLeaf[E](room)
+	v.extend(fresh, nil)
+	return unsafe.Slice(fresh, room)
+}
+
+// extend appends a leaf.
+func (v *vector[E]) extend(fresh *E, c *clock) {
+	l := v.used
+	if v.leaves == nil || int(l) == len(*v.leaves) {
+		v.setCapacity(max(l+l/4+4*min(l, 1), 1))
+	}
+	v.used++
+	if s := v.shown; s != nil {
+		if k := l / nodeLen; int(k) == len(s.nodeDate) {
+			s.root = append(append(make(root[E], 0, k+1), s.root...), new(node[E]))
+			s.rootDate = c.now
+			s.nodeDate = append(s.nodeDate, c.now)
+		}
+		s.leafDate = append(s.leafDate, c.now)
+	}
+	v.setLeaf(l, fresh, c)
+}
+
+// reserve makes room for the leaves of n elements in an empty vector.
 func (v *vector[E]) reserve(n int) {
-	leaves := (n + leafLen - 1) / leafLen
-	v.setCapacity(uint32(leaves))
-	v.leafDate = make([]uint64, 0, leaves)
+	if leaves := (n + leafLen - 1) / leafLen; v.leaves == nil || len(*v.leaves) < leaves {
+		v.setCapacity(uint32(leaves))
+	}
 }
 
 // pop removes the last element.
@@ -183,30 +238,52 @@ func (v *vector[E]) pop(c *clock) {
 // not allocate at every step.
 func (v *vector[E]) cut(c *clock) {
 	v.n--
-	last := len(v.leafDate) - 1
-	if v.n > last*leafLen-leafLen/2 {
+	last := v.used - 1
+	if v.n > int(last)*leafLen-leafLen/2 {
 		return
 	}
-	v.setLeaf(uint32(last), nil, c)
-	v.leafDate = shorter(v.leafDate, last)
-	if n := len(*v.leaves); n > 64 && n > 4*last {
-		v.setCapacity(2 * uint32(last))
+	v.setLeaf(last, nil, c)
+	v.used = last
+	if n := uint32(len(*v.leaves)); n > 64 && n > 4*last {
+		v.setCapacity(2 * last)
 	}
-	if k := last / nodeLen; last%nodeLen == 0 {
-		r := append(root[E](nil), (*v.root)[:k]...)
-		v.rootDate = c.now
-		v.root = &r
-		v.nodeDate = shorter(v.nodeDate, k)
+	if s := v.shown; s != nil {
+		s.leafDate = shorter(s.leafDate, int(last))
+		if k := int(last / nodeLen); last%nodeLen == 0 {
+			s.root = append(root[E](nil), s.root[:k]...)
+			s.rootDate = c.now
+			s.nodeDate = shorter(s.nodeDate, k)
+		}
 	}
 }
 
 // setCapacity makes room for n leaves.
 func (v *vector[E]) setCapacity(n uint32) {
-	all := make([]*leaf[E], n)
+	all := pointers[E](n)
 	if v.leaves != nil {
-		copy(all, *v.leaves)
+		copy(*all, *v.leaves)
 	}
-	storePointer(&v.leaves, &all)
+	storePointer(&v.leaves, all)
+}
+
+// A oneLeaf is a slice of one leaf together with its header.
+type oneLeaf[E any] struct {
+	all []*E
+	one [1]*E
+}
+
+func (o *oneLeaf[E]) slice() *[]*E {
+	o.all = o.one[:]
+	return &o.all
+}
+
+// pointers makes a slice of n leaves.
+func pointers[E any](n uint32) *[]*E {
+	if n == 1 {
+		return new(oneLeaf[E]).slice()
+	}
+	all := make([]*E, n)
+	return &all
 }
 
 // shorter is s cut to n elements, in a smaller array if it is mostly unused.
@@ -215,29 +292,4 @@ func shorter[E any](s []E, n int) []E {
 		return append(make([]E, 0, 2*n), s...)
 	}
 	return s
-}
-
-// A view is a vector's elements at one moment. Its reader counts as live in the
-// clock until it is done.
-type view[E any] struct {
-	root root[E]
-	n    int
-}
-
-// snapshot is the elements now.
-func (v *vector[E]) snapshot(c *clock) view[E] {
-	if v.n == 0 {
-		return view[E]{}
-	}
-	v.frozen = c.now
-	return view[E]{*v.root, v.n}
-}
-
-func (w view[E]) look(i uint32) *E { return &w.root[i/spanLen][i/leafLen%nodeLen][i%leafLen] }
-
-func (w view[E]) leaf(l uint32) *leaf[E] { return w.root[l/nodeLen][l%nodeLen] }
-
-// part is the elements of one leaf, which begins at element i.
-func (w view[E]) part(i int) []E {
-	return w.leaf(uint32(i) / leafLen)[:min(leafLen, w.n-i)]
 }

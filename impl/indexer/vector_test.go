@@ -64,7 +64,7 @@ func TestVectorSnapshots(t *testing.T) {
 		model = model[1:]
 		v.pop(&c)
 	}
-	require.Len(t, v.leafDate, 1, "leaves of an empty vector")
+	require.EqualValues(t, 1, v.used, "leaves of an empty vector")
 }
 
 func TestSlotTable(t *testing.T) {
