@@ -19,7 +19,7 @@ import (
 type driveCommandLine struct {
 	job         driveJob
 	parts       partFlags
-	reconcile   loadgen.Reconcile // of which the flags that are given count
+	reconcile   reconcileFlags
 	serviceMode string
 	speed       string
 	by          string
@@ -80,16 +80,8 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.parts.addTo(cmd)
 	f.BoolVar(&l.job.TwoQueues, "two-queues", false, "nodes have a plain queue of their own, with as many workers, which never fails")
-	f.IntVar(&l.reconcile.Workers, "workers", 0, "concurrent reconciles (default the workload's, else 5)")
-	f.Var(distFlag{&l.reconcile.Service}, "service", "time of a reconcile's own work: 5ms, 'exp(10ms)', 'lognormal(5ms, 80ms)' (median, p99), … (default the workload's)")
+	l.reconcile.addTo(f)
 	f.StringVar(&l.serviceMode, "service-mode", "sleep", "how it passes: sleep, cpu (works)")
-	f.Var(distFlag{&l.reconcile.Calls}, "calls", "API calls of a reconcile (default the workload's)")
-	f.Var(distFlag{&l.reconcile.CallLatency}, "call-latency", "time of a call once it is sent (default the workload's)")
-	f.Float64Var(&l.reconcile.QPS, "qps", 0, "client-side limit of API calls a second, 0 for none (default the workload's)")
-	f.IntVar(&l.reconcile.Burst, "burst", 0, "calls that the limit lets through at once (default the workload's, else the QPS)")
-	f.Float64Var(&l.reconcile.Failure, "failure", 0, "share of reconciles that fail, 0 to 1 (default the workload's)")
-	f.IntVar(&l.reconcile.Retries, "retries", 0, "failures in a row until a key is given up, 0 for never (default the workload's)")
-	f.DurationVar(&l.reconcile.Resync, "resync", 0, "how often every object is queued again, 0 for never (default the workload's)")
 	f.BoolVar(&l.job.ColdStart, "cold-start", false, "reconcile the first list too, as after a restart")
 	f.StringVar(&l.speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
 	f.DurationVar(&l.job.Duration, "duration", 0, "end the load then at the latest (default the workload's end, in a comparison 10s)")
@@ -178,7 +170,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	if err != nil {
 		return err
 	}
-	l.job.Reconcile = l.overrides(cmd, load.spec.Reconcile)
+	l.job.Reconcile = l.reconcile.over(cmd, load.spec.Reconcile)
 	if err := l.job.complete(load); err != nil {
 		return err
 	}
@@ -242,27 +234,4 @@ func outOfRange(flag string, found any, mayBeZero bool) error {
 		return fmt.Errorf("--%s: found %v, expected 0 or more", flag, found)
 	}
 	return fmt.Errorf("--%s: found %v, expected more than 0", flag, found)
-}
-
-// overrides puts the flags that were given into what the workload says.
-func (l *driveCommandLine) overrides(cmd *cobra.Command, r loadgen.Reconcile) loadgen.Reconcile {
-	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	for name, set := range map[string]func(){
-		"workers":      func() { r.Workers = l.reconcile.Workers },
-		"service":      func() { r.Service = l.reconcile.Service },
-		"calls":        func() { r.Calls = l.reconcile.Calls },
-		"call-latency": func() { r.CallLatency = l.reconcile.CallLatency },
-		"qps":          func() { r.QPS, r.Burst = l.reconcile.QPS, 0 },
-		"failure":      func() { r.Failure = l.reconcile.Failure },
-		"retries":      func() { r.Retries = l.reconcile.Retries },
-		"resync":       func() { r.Resync = l.reconcile.Resync },
-	} {
-		if given(name) {
-			set()
-		}
-	}
-	if given("burst") {
-		r.Burst = l.reconcile.Burst
-	}
-	return r
 }

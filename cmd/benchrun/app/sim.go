@@ -16,7 +16,7 @@ import (
 // A simCommandLine is what sim's flags say.
 type simCommandLine struct {
 	source    string
-	reconcile loadgen.Reconcile // of which the flags that are given count
+	reconcile reconcileFlags
 	twoQueues bool
 	priority  bool
 	cold      bool
@@ -69,19 +69,11 @@ controller does is drawn anew.`,
 func (l *simCommandLine) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	r := &l.reconcile
-	f.IntVar(&r.Workers, "workers", 0, "concurrent reconciles (default the workload's, else 5)")
-	f.Var(distFlag{&r.Service}, "service", "time of a reconcile's own work: 5ms, 'exp(10ms)', 'lognormal(5ms, 80ms)' (median, p99), … (default the workload's)")
-	f.Var(distFlag{&r.Calls}, "calls", "API calls of a reconcile (default the workload's)")
-	f.Var(distFlag{&r.CallLatency}, "call-latency", "time of a call once it is sent (default the workload's)")
-	f.Float64Var(&r.QPS, "qps", 0, "client-side limit of API calls a second, 0 for none (default the workload's)")
-	f.IntVar(&r.Burst, "burst", 0, "calls that the limit lets through at once (default the workload's, else the QPS)")
-	f.Float64Var(&r.Failure, "failure", 0, "share of reconciles that fail, 0 to 1 (default the workload's)")
-	f.IntVar(&r.Retries, "retries", 0, "failures in a row until a key is given up, 0 for never (default the workload's)")
+	r.addTo(f)
 	f.DurationVar(&r.Limiter.BaseDelay, "base-delay", 0, "delay of a key's first retry (default the workload's, else 5ms)")
 	f.DurationVar(&r.Limiter.MaxDelay, "max-delay", 0, "longest delay of a key's retry (default the workload's, else 1000s)")
 	f.Float64Var(&r.Limiter.Rate, "retry-rate", 0, "retries a second of all keys (default the workload's, else 10)")
 	f.IntVar(&r.Limiter.Burst, "retry-burst", 0, "retries at once (default the workload's, else 100)")
-	f.DurationVar(&r.Resync, "resync", 0, "how often every object is queued again, 0 for never (default the workload's)")
 	f.IntVar(&r.Batch, "batch", 0, "deltas that the informer takes at a time (default the workload's, else 1000)")
 	f.BoolVar(&l.twoQueues, "two-queues", false, "nodes have a queue of their own, with as many workers")
 	f.BoolVar(&l.priority, "priority", false, "what changed goes before what lists and resyncs bring, as in controller-runtime")
@@ -92,35 +84,6 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&l.replicas, "replicas", 10, "simulations")
 	f.Uint64Var(&l.seed, "seed", 0, "seed (default the workload's)")
 	l.out.addTo(cmd)
-}
-
-// overrides puts the flags that were given into what the workload says.
-func (l *simCommandLine) overrides(cmd *cobra.Command, r loadgen.Reconcile) loadgen.Reconcile {
-	given := &l.reconcile
-	for _, flag := range []struct {
-		name string
-		set  func()
-	}{
-		{"workers", func() { r.Workers = given.Workers }},
-		{"service", func() { r.Service = given.Service }},
-		{"calls", func() { r.Calls = given.Calls }},
-		{"call-latency", func() { r.CallLatency = given.CallLatency }},
-		{"qps", func() { r.QPS, r.Burst = given.QPS, 0 }},
-		{"burst", func() { r.Burst = given.Burst }},
-		{"failure", func() { r.Failure = given.Failure }},
-		{"retries", func() { r.Retries = given.Retries }},
-		{"base-delay", func() { r.Limiter.BaseDelay = given.Limiter.BaseDelay }},
-		{"max-delay", func() { r.Limiter.MaxDelay = given.Limiter.MaxDelay }},
-		{"retry-rate", func() { r.Limiter.Rate = given.Limiter.Rate }},
-		{"retry-burst", func() { r.Limiter.Burst = given.Limiter.Burst }},
-		{"resync", func() { r.Resync = given.Resync }},
-		{"batch", func() { r.Batch = given.Batch }},
-	} {
-		if cmd.Flags().Changed(flag.name) {
-			flag.set()
-		}
-	}
-	return r
 }
 
 // check refuses zeros where a zero would silently mean the default.
@@ -143,7 +106,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec := *load.spec
-	spec.Reconcile = l.overrides(cmd, spec.Reconcile)
+	spec.Reconcile = l.reconcile.over(cmd, spec.Reconcile)
 	spec.Duration = cmp.Or(l.duration, spec.Duration)
 	config := sim.Config{Spec: &spec, Seed: l.seed, Warmup: l.warmup, Until: l.until, Priority: l.priority, Cold: l.cold}
 	if l.twoQueues {
