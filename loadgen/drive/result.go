@@ -108,7 +108,7 @@ type Accounting struct {
 	GivenUp     int `json:"givenUp"`    // keys forgotten at the retry limit
 	Requeued    int `json:"requeued"`   // successes that asked to come back later
 	Unsettled   int `json:"unsettled"`  // events seen, but not successfully when the drive ended
-	Hurried     int `json:"hurried"`    // reconciles cut short because the drain took too long; their latencies are lower bounds
+	Hurried     int `json:"hurried"`    // reconciles cut short because the drain took too long or was interrupted; their latencies are lower bounds
 	APICalls    int `json:"apiCalls"`
 	Relists     int `json:"relists"`     // lists that began after the first ones
 	Disconnects int `json:"disconnects"` // watches that the API server cut or ended with 410 Gone

@@ -9,8 +9,7 @@
 //  3. The ledger (ledger.go) puts the records in terms of a cache: an object's
 //     first event adds it. What was odd is counted, never dropped silently.
 //  4. [Trace.Next] decodes the objects: a Trace is a [loadgen.Stream].
-//  5. [Speed] changes the pace of a stream and [Replay] hands its events out
-//     when they are due.
+//  5. [Replay] hands a recording's records out when they are due, at any [Pace].
 //
 // The other way, [Create] and [Resume] write the compact format, which
 // format.md describes, and [NewJSON] writes lines. Subpackages record from a

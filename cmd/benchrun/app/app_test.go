@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -187,6 +188,26 @@ func TestVerify(t *testing.T) {
 	code, stdout, _ = benchrun(t, "verify", "--variant", "good", "-v")
 	assert.Zero(t, code)
 	assert.Regexp(t, `skip: drain: app_test.go:\d+: relaxed`, stdout)
+}
+
+func TestVerifyInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	results, err := verifyAll(ctx, []string{"queue/good", "queue/hangs"}, newProgressLine(io.Discard), func(ctx context.Context, name string) ([]byte, error) {
+		if name == "queue/hangs" {
+			cancel()
+			return nil, ctx.Err()
+		}
+		return []byte("=== RUN   queue/good\n=== RUN   queue/good/fifo\n--- PASS: queue/good/fifo (0.00s)\n--- PASS: queue/good (0.00s)\n"), nil
+	})
+	require.EqualError(t, err, "interrupted: 1 of 2 variants verified")
+	require.Len(t, results, 1)
+	assert.Equal(t, "good", results[0].Variant)
+	assert.Equal(t, "pass", results[0].Result)
+
+	code, stdout, stderr := benchrunWith(ctx, "verify")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "error: interrupted: 0 of 3 variants verified")
 }
 
 func TestBadInput(t *testing.T) {

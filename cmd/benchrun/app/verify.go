@@ -56,11 +56,17 @@ It exits with 1 if a clause fails or a suite hangs.`,
 			if timeout <= 0 {
 				return fmt.Errorf("--timeout: found %s, expected more than 0s", timeout)
 			}
-			results, err := verifyAll(cmd.Context(), names, timeout, newProgressLine(cmd.ErrOrStderr()))
+			program, err := self()
 			if err != nil {
 				return err
 			}
-			if err := out.print(cmd.OutOrStdout(), verifyTable(results, verbose)); err != nil {
+			results, err := verifyAll(cmd.Context(), names, newProgressLine(cmd.ErrOrStderr()), func(ctx context.Context, name string) ([]byte, error) {
+				return lab.RunChild(ctx, append(program, "clauses", "--suite", name), timeout)
+			})
+			if len(results) == 0 {
+				return err
+			}
+			if err := errors.Join(out.print(cmd.OutOrStdout(), verifyTable(results, verbose)), err); err != nil {
 				return err
 			}
 			for _, r := range results {
@@ -110,15 +116,11 @@ func (s Suite) selectSuites(components, variants []string) ([]string, error) {
 	return names, nil
 }
 
-// verifyAll runs each suite in a child process, as many at once as there are
-// cores.
-func verifyAll(ctx context.Context, names []string, timeout time.Duration, line *progressLine) ([]suiteResult, error) {
-	program, err := self()
-	if err != nil {
-		return nil, err
-	}
+// verifyAll runs each suite, in a child process, as many at once as there are
+// cores. When it is interrupted it returns those that had ended, and an error.
+func verifyAll(ctx context.Context, names []string, line *progressLine, child func(ctx context.Context, name string) ([]byte, error)) ([]suiteResult, error) {
 	begin := time.Now()
-	results := make([]suiteResult, len(names))
+	results, ended := make([]suiteResult, len(names)), make([]bool, len(names))
 	slots := make(chan struct{}, runtime.NumCPU())
 	var children sync.WaitGroup
 	for i, name := range names {
@@ -126,14 +128,20 @@ func verifyAll(ctx context.Context, names []string, timeout time.Duration, line 
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			line.show(lab.Progress{Doing: "verifying " + name, Elapsed: time.Since(begin)})
-			output, err := lab.RunChild(ctx, append(program, "clauses", "--suite", name), timeout)
-			results[i] = readSuite(name, string(output), err)
+			output, err := child(ctx, name)
+			results[i], ended[i] = readSuite(name, string(output), err), !errors.Is(err, context.Canceled)
 		})
 	}
 	children.Wait()
 	line.done()
 	if ctx.Err() != nil {
-		return nil, errors.New("interrupted: nothing is verified")
+		var whole []suiteResult
+		for i, r := range results {
+			if ended[i] {
+				whole = append(whole, r)
+			}
+		}
+		return whole, fmt.Errorf("interrupted: %d of %s verified", len(whole), count(len(names), "variant"))
 	}
 	return results, nil
 }
