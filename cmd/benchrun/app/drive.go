@@ -184,6 +184,11 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-drive")
 	}
 	if len(arms) == 1 && l.rounds <= 1 {
+		for _, name := range []string{"by", "budget", "precision"} {
+			if cmd.Flags().Changed(name) {
+				return fmt.Errorf("--%s: a single drive compares nothing, expected several variants of a part, or --rounds", name)
+			}
+		}
 		return s.driveOnce(cmd, l, load, arms[0])
 	}
 	if l.metricsAddr != "" {

@@ -176,6 +176,7 @@ func TestDriveRefusesBadInput(t *testing.T) {
 		{[]string{path, "--service-mode", "nap"}, `--service-mode: found "nap", expected sleep or cpu`},
 		{[]string{path, "--by", "luck"}, `--by: found "luck", expected one of cpu`},
 		{[]string{path, "--two-queues"}, "the load has no nodes"},
+		{[]string{path, "--precision", "2%"}, "--precision: a single drive compares nothing, expected several variants of a part, or --rounds"},
 		{[]string{path, "--metrics-addr", "nowhere"}, `--metrics-addr: found "nowhere", expected HOST:PORT or :PORT`},
 		{[]string{path, "--rounds", "2", "--metrics-addr", ":0"}, "--metrics-addr: a comparison runs many drives"},
 	} {
