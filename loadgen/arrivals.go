@@ -25,12 +25,12 @@ func (a *Arrivals) complete(path string, length time.Duration) error {
 	if err := first(
 		oneOf(path+"kind", &a.Kind, arrivalsPoisson, arrivalsConstant, arrivalsOnOff, arrivalsDiurnal, arrivalsRamp, arrivalsStep),
 		a.checkFields(path),
-		between(path+"rate", a.Rate, 0, maxRate),
+		upTo(path+"rate", a.Rate, maxRate),
 		bounded(path+"on", a.On, maxDuration.Seconds()),
 		bounded(path+"off", a.Off, maxDuration.Seconds()),
 		atMost(path+"period", a.Period),
-		between(path+"swing", a.Swing, 0, 1),
-		between(path+"to", a.To, 0, maxRate),
+		upTo(path+"swing", a.Swing, 1),
+		upTo(path+"to", a.To, maxRate),
 		atMost(path+"after", a.After),
 		atMost(path+"over", a.Over),
 	); err != nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // epoch is when every generated stream begins.
@@ -140,37 +138,6 @@ func (s *Spec) ListWatch() ([]Object, Stream, error) {
 		population = append(population, object)
 	}
 	return population, g, nil
-}
-
-// Stream yields the initial population as added events at time 0, then the
-// load. A spec that is out of range shows as the first Next's error.
-func (s *Spec) Stream() Stream {
-	g, err := s.Generator()
-	if err != nil {
-		return &listThenWatch{err: err}
-	}
-	return &listThenWatch{generator: g}
-}
-
-type listThenWatch struct {
-	generator     *Generator
-	resource, key int // of the next object of the population
-	err           error
-}
-
-func (s *listThenWatch) Next() (Event, error) {
-	if s.err != nil {
-		return Event{}, s.err
-	}
-	g := s.generator
-	for ; s.resource < len(g.makers); s.resource, s.key = s.resource+1, 0 {
-		if s.key < g.schedule.spec.Resources[s.resource].Count {
-			object := g.makers[s.resource].initial(uint32(s.key))
-			s.key++
-			return Event{Type: watch.Added, Resource: s.resource, Object: object}, nil
-		}
-	}
-	return g.Next()
 }
 
 // Types returns an empty object of each resource's type.

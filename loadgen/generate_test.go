@@ -61,9 +61,9 @@ func TestStreamIsReproducible(t *testing.T) {
 	for _, name := range Presets() {
 		t.Run(name, func(t *testing.T) {
 			spec := small(t, name)
-			require.Equal(t, golden[name], hash(t, spec.Stream()), "of the events' JSON")
+			require.Equal(t, golden[name], hash(t, everything(spec)), "of the events' JSON")
 			spec.Seed++
-			require.NotEqual(t, golden[name], hash(t, spec.Stream()), "another seed")
+			require.NotEqual(t, golden[name], hash(t, everything(spec)), "another seed")
 		})
 	}
 }
@@ -153,11 +153,11 @@ func TestVersionsAreImmutable(t *testing.T) {
 			for i := range spec.Resources {
 				spec.Resources[i].Events.Count = min(spec.Resources[i].Events.Count, 100)
 			}
-			events, err := readAll(spec.Stream())
+			events, err := readAll(everything(spec))
 			require.NoError(t, err)
 			late, err := json.Marshal(events)
 			require.NoError(t, err)
-			stream := spec.Stream()
+			stream := everything(spec)
 			early := []byte{'['}
 			for range events {
 				e, err := stream.Next()
@@ -177,7 +177,7 @@ func TestVersionsAreImmutable(t *testing.T) {
 func TestVersionsHaveNoRoomBehind(t *testing.T) {
 	for _, name := range []string{"rolling-update", "node-failure", "steady-5k-nodes"} {
 		t.Run(name, func(t *testing.T) {
-			events, err := readAll(small(t, name).Stream())
+			events, err := readAll(everything(small(t, name)))
 			require.NoError(t, err)
 			for _, e := range events {
 				checkCapacity(t, e.Object.GetName(), reflect.ValueOf(e.Object))
@@ -209,7 +209,7 @@ func checkCapacity(t *testing.T, path string, v reflect.Value) {
 func TestPodsAreRealistic(t *testing.T) {
 	spec := alone(t, "rolling-update")
 	sizes := func() (median, largest int) {
-		events, err := readAll(spec.Stream())
+		events, err := readAll(everything(spec))
 		require.NoError(t, err)
 		var all []int
 		for _, e := range events {
@@ -308,6 +308,6 @@ func TestMixFollowsTheWeights(t *testing.T) {
 }
 
 func TestStreamOfAnInvalidSpecFails(t *testing.T) {
-	_, err := (&Spec{}).Stream().Next()
+	_, err := everything(&Spec{}).Next()
 	require.EqualError(t, err, "resources: missing or 0, expected 1 to 100 resources")
 }

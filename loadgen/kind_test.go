@@ -25,7 +25,7 @@ func TestObjectsAreAsLargeAsRecorded(t *testing.T) {
 			if kind == kindEndpointSlice {
 				r.Replicas = 25
 			}
-			events, err := readAll((&Spec{Resources: []Resource{r}}).Stream())
+			events, err := readAll(everything(&Spec{Resources: []Resource{r}}))
 			require.NoError(t, err)
 			require.Len(t, events, 8)
 			for _, e := range events {

@@ -57,7 +57,7 @@ func (s *Spec) complete() error {
 		if err := first(
 			oneOf(path+"kind", &r.Kind, "list", "by-index", "get"),
 			within(path+"goroutines", &r.Goroutines, 1, 10_000),
-			between(path+"rate", r.Rate, 0, maxRate),
+			upTo(path+"rate", r.Rate, maxRate),
 		); err != nil {
 			return err
 		}
@@ -74,10 +74,10 @@ func (s *Spec) completeFaults() error {
 	return first(
 		atMost("faults.disconnect", f.Disconnect),
 		atMost("faults.slowList", f.SlowList),
-		between("faults.duplicate", f.Duplicate, 0, 1),
-		between("faults.stale", f.Stale, 0, 1),
+		upTo("faults.duplicate", f.Duplicate, 1),
+		upTo("faults.stale", f.Stale, 1),
 		atMost("faults.bookmarks", f.Bookmarks),
-		between("faults.throttle", f.Throttle, 0, maxRate),
+		upTo("faults.throttle", f.Throttle, maxRate),
 	)
 }
 
@@ -103,13 +103,13 @@ func (s *Spec) completeReconcile() error {
 		bounded("reconcile.service", r.Service, maxDuration.Seconds()),
 		bounded("reconcile.calls", r.Calls, 10_000),
 		bounded("reconcile.callLatency", r.CallLatency, maxDuration.Seconds()),
-		between("reconcile.qps", r.QPS, 0, maxRate),
-		between("reconcile.failure", r.Failure, 0, 1),
-		between("reconcile.requeueShare", r.RequeueShare, 0, 1),
+		upTo("reconcile.qps", r.QPS, maxRate),
+		upTo("reconcile.failure", r.Failure, 1),
+		upTo("reconcile.requeueShare", r.RequeueShare, 1),
 		bounded("reconcile.requeueAfter", r.RequeueAfter, maxDuration.Seconds()),
 		atMost("reconcile.limiter.baseDelay", l.BaseDelay),
 		atMost("reconcile.limiter.maxDelay", l.MaxDelay),
-		between("reconcile.limiter.rate", l.Rate, 0, maxRate),
+		upTo("reconcile.limiter.rate", l.Rate, maxRate),
 		within("reconcile.limiter.burst", &l.Burst, 100, maxRate),
 		atMost("reconcile.resync", r.Resync),
 		within("reconcile.batch", &r.Batch, 1000, 1_000_000),
@@ -152,9 +152,9 @@ func within(path string, value *int, byDefault, most int) error {
 	return nil
 }
 
-func between(path string, value, least, most float64) error {
-	if !(value >= least && value <= most) {
-		return fault(path, "found %v, expected a number from %v to %v", value, least, most)
+func upTo(path string, value, most float64) error {
+	if !(value >= 0 && value <= most) {
+		return fault(path, "found %v, expected a number from 0 to %v", value, most)
 	}
 	return nil
 }

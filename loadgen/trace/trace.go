@@ -37,9 +37,6 @@ type Trace struct {
 	ledger    ledger
 }
 
-// Name returns the name of the file.
-func (t *Trace) Name() string { return t.name }
-
 // Stats returns the counts up to the last event returned.
 func (t *Trace) Stats() Stats { return t.ledger.snapshot(t.source.skipped()) }
 

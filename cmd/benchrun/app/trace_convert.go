@@ -74,8 +74,8 @@ short is written as far as it goes, and a warning says so.`,
 // written when Ctrl-C ends it is kept, unless it would replace a file.
 func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format string, change func(*trace.Record) error) error {
 	for _, path := range from {
-		if same, err := samePath(path, to); err != nil || same {
-			return errors.Join(err, fmt.Errorf("--out: found %s, which is read, expected another file", to))
+		if samePath(path, to) {
+			return fmt.Errorf("--out: found %s, which is read, expected another file", to)
 		}
 	}
 	next, err := in.open(cmd, from)
@@ -135,13 +135,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func samePath(a, b string) (bool, error) {
+func samePath(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
-		return false, nil // opening it says why
+		return false // opening it says why
 	}
 	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y), nil
+	return err == nil && os.SameFile(x, y)
 }
 
 func traceReplayCommand() *cobra.Command {
