@@ -44,14 +44,26 @@ func (s *SnapshotStore) Get(key string) (item any, exists bool) {
 	return s.search(h, key)
 }
 
-// search is Get, by any number of entries and chunks and for keys of any length.
+// search is Get, by any number of entries and chunks and for keys of any length. A
+// stripe of a small store changes often beside deletions, but seldom several times in
+// a row while it looks; to wait for the lock takes longer.
 func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
+	for range 4 {
+		if item, exists, ok := s.look(h, key); ok {
+			return item, exists
+		}
+	}
+	return s.getLocked(h, key)
+}
+
+// look is search, once; ok is false if the key's stripe changes under its eyes.
+func (s *SnapshotStore) look(h uint64, key string) (item any, exists, ok bool) {
 	d := s.data.Load()
 	st := d.stripe(h)
 	seq := st.seq.Load()
 	t := slotTable{chunks: loadPointer(&st.table.chunks), n: atomic.LoadUint32(&st.table.n)}
 	if st.seq.Load() != seq&^1 { // or it was odd
-		return s.getLocked(h, key)
+		return nil, false, false
 	}
 	home := t.home(h)
 	for i := home; ; {
@@ -65,26 +77,26 @@ func (s *SnapshotStore) search(h uint64, key string) (item any, exists bool) {
 			k := atomic.LoadPointer(&c.keys[at])
 			p := d.objs.peek(atomic.LoadUint32(&c.slots[at]))
 			if p == nil {
-				return s.getLocked(h, key)
+				return nil, false, false
 			}
 			o := loadAny(p)
 			if st.seq.Load() != seq {
-				return s.getLocked(h, key)
+				return nil, false, false
 			}
 			if keyOf(k, lens, at).key() == key {
-				return o.value(), true
+				return o.value(), true, true
 			}
 		}
 		if i = t.after(i); lens&classOf(h) == 0 || i == home || t.n == 0 {
 			if st.seq.Load() != seq {
-				return s.getLocked(h, key)
+				return nil, false, false
 			}
-			return nil, false
+			return nil, false, true
 		}
 	}
 }
 
-// getLocked is Get when the key's stripe changes under its eyes.
+// getLocked is Get when the key's stripe changes all the time.
 func (s *SnapshotStore) getLocked(h uint64, key string) (item any, exists bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
