@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
@@ -191,41 +190,17 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 }
 
 // bursty looks for bursts that explain the waits. Many do, from short and sharp
-// to long and gentle ones, each with its own length: for every share of the time
-// that is burst, the length that gives the mean wait. What is believed is
-// weighed by the buckets; each share is as probable beforehand as another.
+// to long and gentle ones. What is believed is weighed by the buckets.
 func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func(string)) (outcome, error) {
-	a := &f.Model.Spec.Resources[0].Events.Arrivals
-	was, rate := f.now(), a.Rate
+	was, rate := f.now(), f.Spec.Resources[0].Events.Arrivals.Rate
 	if !f.throttled {
 		f.setService(f.service.shape, 1) // without regard to the waits
 	}
-	var all []candidate
-	var tried []outcome
-	most := math.Log(rate * f.Interval / 6)
-	shares := []float64{0.005, 0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.37, 0.45, 0.55, 0.7}
-	for _, lengths := range [][2]func(float64) randvar.Dist{{exponential, exponential}, {fixed, exponential}, {fixed, fixed}} {
-		size := math.Log(max(2, rate*f.wait.Mean())) // arrivals in a burst, as a logarithm
-		for i, share := range shares {
-			progress(fmt.Sprintf("bursts, %d tried", len(all)))
-			found, chosen, last, err := f.matched(ctx, t, math.Log(1.5), most, size, func(size float64) {
-				period := math.Exp(size) / rate
-				*a = loadgen.Arrivals{Kind: "onoff", Rate: rate, On: lengths[0](share * period), Off: lengths[1]((1 - share) * period)}
-			})
-			if err != nil {
-				f.take(was)
-				return random, err
-			}
-			size = last
-			if most-size < 0.05 {
-				break // so gentle a burst never makes keys wait as long
-			}
-			// The part of all shares that this one stands for, of three kinds of lengths.
-			chosen.log = math.Log((shares[min(i+1, len(shares)-1)] - shares[max(i-1, 0)]) / 3)
-			all, tried = append(all, chosen), append(tried, found)
-		}
+	all, tried, err := f.phases(ctx, t, progress)
+	if err != nil {
+		f.take(was)
+		return random, err
 	}
-	*a = was.arrivals
 	clusters, found, err := f.clusters(ctx, t, progress)
 	if err != nil {
 		f.take(was)
@@ -243,6 +218,10 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	}
 	best, samples := random, f.samples
 	if all, tried = f.near(slices.Concat(all, clusters, sweeps, few), slices.Concat(tried, found, swept, counted)); len(all) > 0 {
+		if err := f.again(ctx, t, all, tried, progress); err != nil {
+			f.take(was)
+			return random, err
+		}
 		best = f.believe(all, tried)
 	}
 	if best.score >= random.score/2 {
@@ -292,12 +271,7 @@ func (f *fit) burstsTold(rate float64) {
 	cycle := cycleOf(middle.arrivals).Seconds()
 	// Of the counts over long windows, for exponential phases.
 	f.Dispersion = 1 + 2*rate*cycle*(1-duty(middle))*(1-duty(middle))
-	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(middle.arrivals.On.Mean()), Duration(cycle), rate/duty(middle))
-}
-
-func fixed(mean float64) randvar.Dist {
-	d, _ := randvar.Parse(seconds(mean))
-	return d
+	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(middle.arrivals.On.Mean()), Duration(cycle), middle.arrivals.Rate/duty(middle))
 }
 
 func exponential(mean float64) randvar.Dist {

@@ -26,10 +26,11 @@ const drawn = 8
 
 // believe keeps candidates by their probability, of which they hold what was
 // thought before they were tried: predictions are over all of them. The likeliest
-// becomes the model.
+// becomes the model. All were tried at the measured rate of arrivals; what might
+// as well have come about at others is the likelier for it.
 func (f *fit) believe(all []candidate, tried []outcome) outcome {
 	for i, log := range weigh(tried) {
-		all[i].log += log
+		all[i].log += log + math.Log(tried[i].drift)
 	}
 	first := 0
 	for i, c := range all {

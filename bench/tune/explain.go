@@ -14,7 +14,10 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 	buckets := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) (list []Bucket, distance float64) {
 		h = coarsened(h)
 		bounds := boundsOf(h)
-		before := make([]float64, len(x.results))
+		below := make([][]float64, len(x.results))
+		for k, result := range x.results {
+			below[k] = upTo(of(result), bounds)
+		}
 		for i, n := range h.Counts {
 			b := Bucket{Measured: n / h.Count(), From: 1}
 			if i > 0 {
@@ -23,10 +26,11 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 			if i < len(h.Bounds) {
 				b.High = h.Bounds[i]
 			}
-			for k, result := range x.results {
-				below := upTo(of(result), bounds, i)
-				share := below - before[k]
-				before[k] = below
+			for _, shares := range below {
+				share := shares[i]
+				if i > 0 {
+					share -= shares[i-1]
+				}
 				b.Model += share / float64(len(x.results))
 				b.From, b.To = min(b.From, share), max(b.To, share)
 			}

@@ -108,6 +108,7 @@ func (f *fit) matched(ctx context.Context, t trial, low, high, value float64, se
 			value = (low + high) / 2
 		}
 	}
+	chosen.log = math.Log(math.Hypot(found.scatter, 0.01)) // so many values are as good
 	return found, chosen, value, nil
 }
 
@@ -174,7 +175,7 @@ func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress fu
 	}
 	all, tried = g.candidates()
 	c, x, err := swept(1, true)
-	c.log = math.Log(0.2)
+	c.log += math.Log(0.2)
 	return append(all, c), append(tried, x), err
 }
 

@@ -50,7 +50,7 @@ func (g *grid) candidates() ([]candidate, []outcome) {
 	sorted := slices.Sorted(slices.Values(g.shares))
 	for i, share := range g.shares {
 		at := slices.Index(sorted, share)
-		g.all[i].log = math.Log(max(0.005, sorted[min(at+1, len(sorted)-1)]-sorted[max(at-1, 0)]))
+		g.all[i].log += math.Log(max(0.005, sorted[min(at+1, len(sorted)-1)]-sorted[max(at-1, 0)]))
 	}
 	return g.all, g.tried
 }

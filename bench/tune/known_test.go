@@ -243,3 +243,20 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 		assert.Less(t, poisson.Wait.P99.Mean, x.Mean, "as arrivals at random are not")
 	}
 }
+
+// What arrives in bursts may have been more or less than usual while it was
+// measured, so rates beside the measured one are believed in, too.
+func TestBurstsLeaveTheRateOpen(t *testing.T) {
+	numbers(t)
+	s := system{rate: 20, workers: 3, burst: bursting(2, 8), service: exponentially(0.05), mean: 0.05}
+	d := s.run(*seed, 600).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	require.NoError(t, err)
+	rates := map[bool]int{}
+	for _, c := range f.samples {
+		rates[c.arrivals.Rate == f.ArrivalRate]++
+	}
+	assert.Positive(t, rates[true], "the measured rate")
+	assert.Positive(t, rates[false], "others")
+}

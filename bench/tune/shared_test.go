@@ -41,8 +41,7 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	histogramOf := func(d sim.Distribution, bounds []float64) scrape.Histogram {
 		h := scrape.Histogram{Bounds: bounds, Sum: d.Mean().Seconds() * float64(d.Count())}
 		before := 0.0
-		for i := range len(bounds) + 1 {
-			below := upTo(d, boundsOf(scrape.Histogram{Bounds: bounds}), i)
+		for _, below := range upTo(d, boundsOf(scrape.Histogram{Bounds: bounds})) {
 			h.Counts = append(h.Counts, (below-before)*float64(d.Count()))
 			before = below
 		}

@@ -26,6 +26,7 @@ type outcome struct {
 	shorter float64 // standard deviation of such a measurement from the simulations' mean, to that of a simulation
 	mean    float64 // of the wait
 	scatter float64 // standard deviation of its logarithm from one such measurement to the next
+	drift   float64 // the same of how much arrives
 	results []sim.Result
 	length  time.Duration
 }
@@ -57,14 +58,17 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) {
 		h = coarsened(h)
 		bounds := boundsOf(h)
+		below := make([][]float64, trials)
+		for k, r := range results {
+			below[k] = upTo(of(r), bounds)
+		}
 		before := make([]float64, trials)
 		sum := 0.0
 		for i, count := range h.Counts {
 			var shares []float64
-			for k, r := range results {
-				below := upTo(of(r), bounds, i)
-				shares = append(shares, below-before[k])
-				before[k] = below
+			for k := range results {
+				shares = append(shares, below[k][i]-before[k])
+				before[k] = below[k][i]
 			}
 			if sum += count / h.Count(); i < len(bounds) {
 				x.figures = append(x.figures, figure{sum, slices.Clone(before), 0.002})
@@ -102,6 +106,7 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	}
 	x.figures = append(x.figures, figure{math.Log(m.AddRate), logs, 0.01})
 	mean, deviation := moments(logs)
+	x.drift = math.Hypot(deviation*shorter, 0.01)
 	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
 	x.score += 2 * z * z
 	x.score /= n + 2
@@ -115,15 +120,52 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	return x, nil
 }
 
-// upTo is the share of what lies in the first i+1 buckets; none of nothing.
-func upTo(d sim.Distribution, bounds []time.Duration, i int) float64 {
-	switch {
-	case d.Count() == 0:
-		return 0
-	case i == len(bounds):
-		return 1
+// again simulates the likely candidates once more: from few simulations how much
+// a figure scatters is little known, and one whose scatter seems less than it is
+// would be believed alone.
+func (f *fit) again(ctx context.Context, t trial, all []candidate, tried []outcome, progress func(string)) error {
+	defer f.take(f.now())
+	t.seed++
+	logs := weigh(tried)
+	for i, c := range all {
+		logs[i] += c.log
 	}
-	return d.Below(bounds[i])[0]
+	most := slices.Max(logs)
+	for i, c := range all {
+		if logs[i] < most-5 {
+			continue
+		}
+		progress("the likeliest once more")
+		f.take(c)
+		x, err := t.run(ctx)
+		if err != nil {
+			return err
+		}
+		tried[i] = tried[i].with(x)
+	}
+	return nil
+}
+
+// with joins the simulations of the same model.
+func (x outcome) with(y outcome) outcome {
+	x.figures = slices.Clone(x.figures)
+	for i, f := range y.figures {
+		x.figures[i].values = slices.Concat(x.figures[i].values, f.values)
+	}
+	n := float64(len(x.results))
+	x.results = slices.Concat(x.results, y.results)
+	x.shorter = math.Sqrt(x.shorter*x.shorter - 1/n + 1/float64(len(x.results)))
+	x.score, x.mean, x.scatter, x.drift = (x.score+y.score)/2, (x.mean+y.mean)/2, (x.scatter+y.scatter)/2, (x.drift+y.drift)/2
+	return x
+}
+
+// upTo are the shares of what lies in the first buckets up to each; none of nothing.
+func upTo(d sim.Distribution, bounds []time.Duration) []float64 {
+	all := 0.0
+	if d.Count() > 0 {
+		all = 1
+	}
+	return append(d.Below(bounds...), all)
 }
 
 func boundsOf(h scrape.Histogram) []time.Duration {

@@ -24,7 +24,7 @@ func TestNormal(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	try := func(mean float64) outcome {
-		x := outcome{shorter: 1, figures: []figure{{measured: 1, floor: 0.01}, {measured: 2, floor: 0.01}}}
+		x := outcome{drift: 1, shorter: 1, figures: []figure{{measured: 1, floor: 0.01}, {measured: 2, floor: 0.01}}}
 		for range trials {
 			v := mean + 0.1*r.NormFloat64()
 			x.figures[0].values = append(x.figures[0].values, v)
@@ -44,7 +44,7 @@ func TestCandidates(t *testing.T) {
 		return candidate{arrivals: loadgen.Arrivals{Kind: "poisson", Rate: rate}, shape: shape{family: "gamma", cv: cv}}
 	}
 	f := &fit{Model: &Model{Service: 0.01, Busy: 0.01, Spec: &loadgen.Spec{Resources: make([]loadgen.Resource, 1)}}}
-	x := outcome{shorter: 1, figures: []figure{{measured: 1, values: make([]float64, trials), floor: 1}}}
+	x := outcome{drift: 1, shorter: 1, figures: []figure{{measured: 1, values: make([]float64, trials), floor: 1}}}
 	all := []candidate{at(10, 1), at(10, 2), at(30, 1), at(40, 1)}
 	for i, log := range []float64{0, 0, math.Log(2), -50} {
 		all[i].log = log
