@@ -77,6 +77,7 @@ func TestGetBesideGrowth(t *testing.T) {
 		})
 	}
 	for round := range 30 {
+		small := x.store.data.Load()
 		for begin, end := few, few; begin < many; begin = end {
 			end = min(begin+1+round%3*50, many)
 			var txns []cache.Transaction
@@ -88,6 +89,7 @@ func TestGetBesideGrowth(t *testing.T) {
 			require.NoError(t, x.Add(objs[begin]))
 		}
 		require.ElementsMatch(t, objs, x.List())
+		require.NotZero(t, small.numbered(0).seq.Load()%2, "a Get that has come by the small contents begins again")
 		d := x.store.data.Load()
 		require.EqualValues(t, stripeCount-1, d.stripes)
 		for i := range d.stripes + 1 {
