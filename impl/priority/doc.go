@@ -11,31 +11,28 @@
 //	 4. Done frees the key, and its entry if it was not added meanwhile.
 //
 // Process CPU time an item relative to controller-runtime's queue in the same
-// run, string keys at three priorities: medians of two series of seven
-// interleaved samples of 0.12 s on a virtual machine whose speed changes by a half
-// with the hour. It allocates nothing an item, controller-runtime's two to four
+// run, string keys at three priorities: ranges of the medians of two to six series of
+// three to seven interleaved short samples on a virtual machine whose speed changes by
+// a half with the hour. It allocates nothing an item, controller-runtime's two to four
 // objects; queued, an item takes 44 to 48 bytes, there 102 to 112.
 //
 //	                           two processors   one
-//	1 producer, 1 worker            9, 13×      17, 20×
-//	4 producers, 16 workers        11, 12×      15, 17×
-//	backlog of 10,000              14, 17×      17, 18×
-//	backlog of 100,000             16, 17×      12, 16×
+//	1 producer, 1 worker            14–20×      17–20×
+//	4 producers, 16 workers        14–22×      15–17×
+//	backlog of 10,000              14–17×      17–18×
+//	backlog of 100,000             16–17×      12–16×
 //
-// A third series of 1 producer and 1 worker gave 7×: with two processors a good part of
-// that is waking who waits for the lock, which is worse in some hours than in others.
 // With all metrics a backlog of 10,000 takes 165 to 180 ns an item of one goroutine's
 // time, there 1,870 to 1,960 (six samples each).
 //
 // In a profile of a backlog of 10,000, a fifth of what is left is the three pairs of
 // Lock and Unlock that the interface asks for, a third the table of keys, hashing
-// included, and a seventh the garbage collector. On two processors the lines that
-// the lock guards travel between them, some 100 ns each.
+// included, and a seventh the garbage collector.
 //
 // Tried: producers that find the lock taken leave their items in a buffer, and who
-// has the lock takes them from there. One line an item travels either way, so
-// with one producer and one worker nothing is gained (262 and 267 ns of CPU an
-// item), and with 4 and 16 a twelfth.
+// has the lock takes them from there. One line an item travels either way, some 100 ns
+// each. To let producers and workers take turns on one processor, as the lock in
+// impl/internal/lock does, costs half as much.
 //
 // It is a package of its own because controller-runtime's, whose interface it
 // has, sets the program's workqueue metrics provider when it is linked in: who

@@ -198,6 +198,9 @@ func (q *shardedQueue[T, E]) pop(s *shard[T, E]) (item T, ok bool) {
 	}
 	s.foresee()
 	s.core.pop()
+	if s.length == 0 {
+		s.Yield() // workers may not come back before there is more
+	}
 	q.processing.Add(1) // before queued, so that an item is always counted
 	s.size.Add(-1)
 	q.queued.Add(-1)
@@ -259,6 +262,9 @@ func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) bool {
 	}
 	again := *s.word(slot)&dirty != 0
 	s.finish(slot)
+	if s.length == 0 {
+		s.Yield()
+	}
 	if again {
 		s.size.Add(1)
 		q.queued.Add(1)

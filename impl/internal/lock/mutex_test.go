@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -59,8 +61,8 @@ func TestMutexWakesWhoParked(t *testing.T) {
 	require.Equal(t, goroutines, got)
 }
 
-// Who waited for long is given the lock even if the one that has it always locks
-// it again at once.
+// Who waits is given the lock even if the one that has it always locks it again at
+// once.
 func TestMutexIsGiven(t *testing.T) {
 	var m Mutex
 	var got atomic.Bool
@@ -70,9 +72,6 @@ func TestMutexIsGiven(t *testing.T) {
 		got.Store(true)
 		m.Unlock()
 	}()
-	for m.waiting.Load() != giving {
-		runtime.Gosched()
-	}
 	for !got.Load() {
 		m.Unlock()
 		m.Lock()
@@ -80,25 +79,77 @@ func TestMutexIsGiven(t *testing.T) {
 	m.Unlock()
 }
 
-// TestMutexMissed unlocks as if the one that waits were not seen.
-func TestMutexMissed(t *testing.T) {
-	for _, want := range []uint32{waking, giving} {
-		var m Mutex
-		m.Lock()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
+// Of the Unlocks, the one after Yield gives m, and no other before tenure is over.
+func TestMutexYield(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, yield := range []bool{false, true} {
+			var m Mutex
+			var got atomic.Bool
 			m.Lock()
-			defer m.Unlock()
-		}()
-		for m.waiting.Load() != want {
+			go func() {
+				m.Lock()
+				got.Store(true)
+				m.Unlock()
+			}()
+			synctest.Wait() // it sleeps
+			atomic.StoreInt32(&m.left, tenure)
+			if yield {
+				m.Yield()
+			}
+			m.Unlock()
+			synctest.Wait()
+			require.Equal(t, yield, got.Load())
+			time.Sleep(patience)
+			synctest.Wait()
+			require.True(t, got.Load())
+		}
+	})
+}
+
+// In a bubble, where no timer helps while others wait for their turn, whoever has m
+// gives it to the one that tries at once.
+func TestMutexInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m Mutex
+		var got atomic.Int32
+		m.Lock()
+		for range 3 {
+			go func() {
+				m.Lock()
+				got.Add(1)
+				m.Unlock()
+			}()
+		}
+		for m.waiting.Load() == 0 {
 			runtime.Gosched()
 		}
+		m.Unlock()
+		synctest.Wait()
+		require.Equal(t, int32(3), got.Load())
+		require.Equal(t, int32(1), m.tenure)
+	})
+}
+
+// TestMutexMissed unlocks as if the one that waits were not seen.
+func TestMutexMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m Mutex
+		m.Lock()
+		var done atomic.Bool
+		go func() {
+			m.Lock()
+			done.Store(true)
+			m.Unlock()
+		}()
+		synctest.Wait()
+		require.Equal(t, uint32(1), m.waiting.Load())
 		atomic.StoreUint32(&m.locked, 0)
-		<-done
-		require.Equal(t, uint32(nothing), m.waiting.Load())
+		time.Sleep(patience)
+		synctest.Wait()
+		require.True(t, done.Load())
+		require.Zero(t, m.waiting.Load())
 		require.True(t, m.TryLock())
-	}
+	})
 }
 
 // TestMutexHandsOver lets goroutines pass a value on under the lock, more of them

@@ -4,13 +4,17 @@ package lock
 
 import "sync/atomic"
 
-// unlock clears m.locked and calls answer if somebody waits.
+// unlock clears m.locked and, if somebody waits, counts down what is left until it
+// calls give.
 func unlock(m *Mutex) {
 	atomic.StoreUint32(&m.locked, 0)
-	if m.waiting.Load() != nothing {
-		answer(m)
+	if m.waiting.Load() != 0 && atomic.AddInt32(&m.left, -1) <= 0 {
+		give(m)
 	}
 }
 
-// deserted is not needed, as unlock is atomic.
-func (m *Mutex) deserted() bool { return false }
+// pause does nothing for so many times some 10 ns.
+func pause(times uint32) {
+	for range times * 32 {
+	}
+}

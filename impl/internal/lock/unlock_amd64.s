@@ -12,12 +12,17 @@
 TEXT ·unlock(SB), NOSPLIT, $0-8
 	MOVQ m+0(FP), AX
 	MOVL $0, Mutex_locked(AX)
-	CMPL Mutex_waiting(AX), $const_nothing
+	CMPL Mutex_waiting(AX), $0
 	JNE  waits
 	RET
 
 waits:
-	JMP ·answer(SB)
+	DECL Mutex_left(AX)
+	JLE  gives
+	RET
+
+gives:
+	JMP ·give(SB)
 
 // func pause(times uint32)
 TEXT ·pause(SB), NOSPLIT, $0-4

@@ -54,6 +54,7 @@ func (w *Workers) Signal() { w.ready.Signal() }
 // Sleep waits until this worker is woken.
 func (w *Workers) Sleep() {
 	w.sleeping++
+	w.Yield()
 	w.ready.Wait()
 	w.woken--
 }
