@@ -54,7 +54,7 @@ func (s *search) sweeps(x Settings) [][]Settings {
 	}
 	usual := []float64{0.5, 0.7, 0.85, 1.2, 1.5, 2, 4}
 	vary("workers", float64(x.Workers), func(y *Settings, v float64) { y.Workers = max(1, int(math.Round(v))) }, usual...)
-	if x.QPS > 0 {
+	if x.QPS > 0 && (s.m.Offered == 0 || s.m.Calls > 0) {
 		vary("qps", x.QPS, func(y *Settings, v float64) { y.QPS = v }, usual...)
 		vary("burst", float64(x.Burst), func(y *Settings, v float64) { y.Burst = max(1, int(v)) }, usual...)
 	}

@@ -57,6 +57,7 @@ func newLedger(resources []loadgen.Resource) *ledger {
 	n := len(resources)
 	l := &ledger{numbers: make([][]uint32, n), free: make([][]uint32, n), objects: make([][]object, n), nodes: make([]node, 1)}
 	for i, r := range resources {
+		l.numbers[i], l.objects[i] = make([]uint32, 0, r.Count), make([]object, 0, r.Count)
 		for k := range r.Count {
 			l.identify(loadgen.Draw{Resource: i, Key: uint32(k), Type: watch.Added})
 		}
