@@ -29,7 +29,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		if shapes, err = f.unthrottled(ctx, t, progress); err != nil {
 			return outcome{score: math.Inf(1)}, err
 		}
-		shapes = some(shapes, 14)
+		shapes = divided(shapes, 14, true)
 	}
 	best, err := f.chooseShape(ctx, t, shapes, progress)
 	if err != nil || best.score <= fits {
@@ -154,6 +154,9 @@ func (f *fit) shapes() []likely {
 	}
 	if high > 1.2*low+0.05 {
 		f.unknown("the spread of the service time from its buckets alone: coefficients of variation from %.2g to %.2g fit them; the waits decide", low, high)
+	}
+	if f.Calls > 0 {
+		return append(divided(shapes, 10, false), divided(f.service.rather, 8, false)...)
 	}
 	return append(some(shapes, 10), some(f.service.rather, 8)...)
 }

@@ -58,11 +58,7 @@ func (f *fit) unthrottled(ctx context.Context, t trial, progress func(string)) (
 		f.service = fitService(f.work, f.Model, f.held(x.results), true)
 		f.setService(f.service.shape, 1)
 	}
-	list := f.service.plausible
-	for i := range list {
-		list[i].log = 0 // the trials compare the work durations, too
-	}
-	return list, nil
+	return f.service.plausible, nil
 }
 
 // tabled is the distribution function of a shape's values from a table of its

@@ -15,9 +15,12 @@ func humps(h scrape.Histogram, mean float64) []likely {
 	for _, width := range []float64{0.02, 0.5, 1} {
 		for _, tilt := range []float64{-0.6, -0.3, 0, 0.3, 0.6} {
 			if s, ok := pieces(h, mean, width, tilt); ok {
-				list = append(list, likely{shape: s})
+				list = append(list, likely{shape: s, kind: "humps", at: math.Log(s.cv)})
 			}
 		}
+	}
+	for i := range list {
+		list[i].prior = math.Log(priors["humps"] / float64(len(list)))
 	}
 	return list
 }

@@ -1,8 +1,10 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,19 +80,13 @@ type serviceFit struct {
 	rather    []likely // humps that explain it better than any of these, or nearly so
 }
 
-// A likely shape comes with the logarithm of its likelihood.
-type likely struct {
-	shape
-	log float64
-}
-
 // coefficients of variation that are tried.
 var coefficients = func() []float64 {
 	list := []float64{0.05}
 	for x := 0.1; x < 12; x *= 1.08 {
 		list = append(list, x)
 	}
-	return append(list, 1) // exactly exponential, as a gamma
+	return list
 }()
 
 // fitService finds the family and the coefficient of variation that, with what
@@ -98,17 +94,20 @@ var coefficients = func() []float64 {
 // is read from where in its bucket a duration lies. Held says that the calls'
 // waits for the client's limit are among what they take.
 func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) serviceFit {
-	constant := shape{family: "constant"}
-	list := []likely{{constant, likelihood(h, constant.of(m.Service), calls)}}
-	best := list[0]
+	one := func(s shape, at float64) likely {
+		return likely{shape: s, at: at, log: likelihood(h, s.of(m.Service), calls)}
+	}
+	list := slices.Concat(
+		weighted([]likely{one(shape{family: "constant"}, 0)}, "constant", 0, 0),
+		weighted([]likely{one(shape{family: "gamma", cv: 1}, 0)}, "exponential", 0, 0),
+	)
 	for _, family := range []string{"gamma", "lognormal"} {
-		top := likely{log: math.Inf(-1)}
+		var members []likely
+		top := 0
 		try := func(cv float64) {
-			s := shape{family: family, cv: cv}
-			c := likely{s, likelihood(h, s.of(m.Service), calls)}
-			list = append(list, c)
-			if c.log > top.log {
-				top = c
+			members = append(members, one(shape{family: family, cv: cv}, math.Log(cv)))
+			if n := len(members) - 1; members[n].log > members[top].log {
+				top = n
 			}
 		}
 		for _, cv := range coefficients {
@@ -116,44 +115,37 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		}
 		// Many durations tell it better than those steps.
 		for step := 1.04; step > 1.001; step = math.Cbrt(step) {
-			for around, by := top.cv, -1.0; by <= 1; by += 2 {
+			for around, by := members[top].cv, -1.0; by <= 1; by += 2 {
 				try(around * math.Pow(step, by))
 			}
 		}
-		if top.log > best.log {
-			best = top
-		}
+		list = append(list, weighted(members, family, math.Log(0.05), math.Log(12))...)
 	}
+	var members []likely
 	for tail := 1.2; tail < 8; tail *= 1.03 {
-		s := paretoOf(tail)
-		c := likely{s, likelihood(h, s.of(m.Service), calls)}
-		if list = append(list, c); c.log > best.log {
-			best = c
-		}
+		members = append(members, one(paretoOf(tail), math.Log(tail)))
 	}
+	list = append(list, weighted(members, "pareto", math.Log(1.2), math.Log(8))...)
 	spread := len(calls) > 1 // so that even two durations lie in several buckets
 	if h.Buckets() > 3 || spread && h.Buckets() > 2 {
-		// Two figures instead of one are left free.
-		two := hypers(h, m.Service, calls)
+		list = append(list, mixtures(h, m.Service, calls, "hyperexponential", func(share, ratio, mean float64) mixture { return hyperOf(share, ratio, mean) })...)
 		if spread {
-			two = append(two, pairs(h, m.Service, calls)...)
-		}
-		for _, c := range two {
-			c.log -= math.Log(h.Count()) / 2
-			list = append(list, c)
-			if c.log > best.log {
-				best = c
-			}
+			list = append(list, mixtures(h, m.Service, calls, "pair", func(share, ratio, mean float64) mixture { return pairOf(share, ratio, mean) })...)
 		}
 	}
+	best := slices.MaxFunc(list, func(a, b likely) int { return cmp.Compare(a.log, b.log) })
 	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(m.Service), calls)}
 	if fit.distance > 0.03 && h.Buckets() > 1 && !held {
 		if all := humps(h, m.Busy); len(all) > 0 {
 			return serviceFit{shape: all[0].shape, distance: distance(h, all[0].of(m.Busy), none), plausible: all}
 		}
 	}
+	nearly := 4.0
+	if held {
+		nearly = 5 // how calls wait beside another shape differs somewhat
+	}
 	for _, c := range list {
-		if best.log-c.log < 4 {
+		if best.log-c.log < nearly {
 			fit.plausible = append(fit.plausible, c)
 		}
 	}
@@ -162,10 +154,20 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 	}
 	// The buckets themselves may explain so much more that the shares they leave
 	// free are worth it (by the Bayesian information criterion).
-	free := float64(h.Buckets() - 2)
+	free, most := float64(h.Buckets()-2), best.log-4
+	if spread {
+		// The others' figures are weighed by their priors' parts, so humps' first
+		// one has to be, too.
+		free++
+		sum := 0.0
+		for _, c := range list {
+			sum += math.Exp(c.log - best.log + c.prior)
+		}
+		most = best.log + math.Log(sum/priors["humps"]) - 4
+	}
 	for _, c := range humps(h, m.Busy) {
 		c.log = likelihood(h, c.of(m.Busy), none) - free/2*math.Log(h.Count())
-		if free > 0 && best.log-c.log < 4 {
+		if h.Buckets() > 2 && c.log > most {
 			fit.rather = append(fit.rather, c)
 		}
 	}
