@@ -73,11 +73,11 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
 	f.Service = f.Busy - f.Calls*f.CallLatency
 	f.throttled = f.Calls*f.Throttle > 0.03*f.Work
-	f.limit(made)
+	f.limit()
 }
 
 // limit compares the calls with the limit that they are said to be made under.
-func (f *fit) limit(made float64) {
+func (f *fit) limit() {
 	s := &f.current
 	rate := f.CallRate + f.Background
 	if s.QPS == 0 && f.Throttle > 0.002 {

@@ -103,12 +103,10 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 	if len(m.samples) > 0 {
 		return m.simulateAll(ctx, s, e, seed)
 	}
-	c, err := m.config(s, e)
-	if err != nil {
-		return nil, err
-	}
+	c := m.config(s, e)
 	c.Seed = seed
 	var r sim.Replicas
+	var err error
 	switch {
 	case m.flow.own():
 		r, err = sim.ReplicateFunc(ctx, c, e.replicas, m.flow.arrivals(&c.Spec.Resources[0]))
@@ -120,7 +118,7 @@ func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64)
 	return r.Results, err
 }
 
-func (m *Model) config(s Settings, e effort) (sim.Config, error) {
+func (m *Model) config(s Settings, e effort) sim.Config {
 	spec := *m.Spec
 	spec.Reconcile = s.apply(spec.Reconcile)
 	if m.Observations > 0 {
@@ -137,7 +135,7 @@ func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 	if m.length > 0 {
 		c.Warmup = m.length / warmup
 		c.Until = c.Warmup + m.length
-		return c, nil
+		return c
 	}
 	if m.ArrivalRate > 0 && m.arrivals == nil {
 		length := time.Duration(float64(e.events) / m.ArrivalRate * 1e9)
@@ -147,7 +145,7 @@ func (m *Model) config(s Settings, e effort) (sim.Config, error) {
 		}
 		c.Until, c.Warmup, spec.Duration = length, length/10, length
 	}
-	return c, nil
+	return c
 }
 
 // cycleOf is the mean time from one burst to the next.
@@ -182,7 +180,7 @@ func (m *Model) demand(s Settings) (load float64, bottleneck string) {
 	if m.Offered == 0 {
 		return 0, ""
 	}
-	q, _ := m.queue(s.Queue)
+	q := m.queue(s.Queue)
 	occupied := m.AddRate * q.Item
 	load, bottleneck = (m.Offered+occupied)/float64(s.Workers), "workers"
 	if occupied > load {
@@ -229,7 +227,7 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 			f.Stable = false
 		}
 	}
-	cost, _ := m.queue(s.Queue)
+	cost := m.queue(s.Queue)
 	f.take(m.groups(results), cost)
 	return f, nil
 }

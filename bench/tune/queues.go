@@ -76,14 +76,14 @@ func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 // the change.
 const worthwhile = 0.01
 
-// queue is the cost of a variant; ok tells whether it is known.
-func (m *Model) queue(variant string) (c QueueCost, ok bool) {
+// queue is the cost of a variant, zero if it isn't known.
+func (m *Model) queue(variant string) QueueCost {
 	for _, c := range m.queues {
 		if c.Variant == variant {
-			return c, true
+			return c
 		}
 	}
-	return QueueCost{}, false
+	return QueueCost{}
 }
 
 // queuesLike are the variants that can stand for each other: with priorities or
@@ -108,8 +108,8 @@ func (m *Model) alike(x Settings) (Settings, bool) {
 
 // exchanged gives figures the cost of another queue.
 func (m *Model) exchanged(f Figures, x Settings) Figures {
-	was, _ := m.queue(f.Settings.Queue)
-	is, _ := m.queue(x.Queue)
+	was := m.queue(f.Settings.Queue)
+	is := m.queue(x.Queue)
 	f.Settings = x
 	if cost := was.cores(f.adds, f.retries); cost > 0 {
 		by := is.cores(f.adds, f.retries) / cost
@@ -122,7 +122,7 @@ func (m *Model) exchanged(f Figures, x Settings) Figures {
 // thousandth of the work can't be seen in any figure but would take time to
 // simulate.
 func (m *Model) occupied(x Settings) time.Duration {
-	if q, _ := m.queue(x.Queue); q.Item > m.Busy/1000 {
+	if q := m.queue(x.Queue); q.Item > m.Busy/1000 {
 		return time.Duration(q.Item * 1e9)
 	}
 	return 0
@@ -162,7 +162,7 @@ func (a *Advice) aboutQueue(changed bool) string {
 	m, s := a.Model, a.Recommended
 	adds, retries := m.AddRate, m.AddRate*m.Failure
 	of := func(variant string) float64 {
-		c, _ := m.queue(variant)
+		c := m.queue(variant)
 		return c.cores(adds, retries)
 	}
 	now := of(a.Current.Queue)

@@ -127,7 +127,7 @@ func (w *wheel[T]) set(hash uint32, item T, now, at int64) {
 		if at >= s.at || w.tickOf(s.at) <= w.present {
 			return // ripe items come next anyway
 		}
-		w.unlink(slot, s)
+		w.unlink(s)
 	}
 	s.at = at
 	if tick := w.tickOf(at); tick > w.present && at > now {
@@ -183,7 +183,7 @@ func (w *wheel[T]) link(slot uint32, s *spoke, tick uint64) {
 	l.last = slot
 }
 
-func (w *wheel[T]) unlink(slot uint32, s *spoke) {
+func (w *wheel[T]) unlink(s *spoke) {
 	level, digit := w.place(w.tickOf(s.at))
 	l := &w.lists[level][digit]
 	if s.prev == none {
