@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -245,18 +246,21 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 }
 
 // What arrives in bursts may have been more or less than usual while it was
-// measured, so rates beside the measured one are believed in, too.
+// measured, so rates on both sides of the measured one are tried, too.
 func TestBurstsLeaveTheRateOpen(t *testing.T) {
 	numbers(t)
 	s := system{rate: 20, workers: 3, burst: bursting(2, 8), service: exponentially(0.05), mean: 0.05}
 	d := s.run(*seed, 600).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	all, tried, err := f.phases(t.Context(), trial{f, *seed, 5_000}, func(string) {})
 	require.NoError(t, err)
-	rates := map[bool]int{}
-	for _, c := range f.samples {
-		rates[c.arrivals.Rate == f.ArrivalRate]++
+	require.Len(t, tried, len(all))
+	rates := map[int]int{}
+	for _, c := range all {
+		rates[cmp.Compare(c.arrivals.Rate, f.ArrivalRate)]++
 	}
-	assert.Positive(t, rates[true], "the measured rate")
-	assert.Positive(t, rates[false], "others")
+	assert.Positive(t, rates[-1], "lower")
+	assert.Positive(t, rates[0], "the measured one")
+	assert.Equal(t, rates[-1], rates[1], "as many higher")
+	assert.Equal(t, f.ArrivalRate, f.Spec.Resources[0].Events.Arrivals.Rate, "the model's is left as it was")
 }

@@ -59,7 +59,7 @@ func (f *fit) phases(ctx context.Context, t trial, progress func(string)) (all [
 		drift := tried[i].drift
 		all[i].log -= math.Ln2 // it and the next two share its range of rates
 		p.log -= math.Ln2
-		for _, times := range []float64{-1.2, 1.2} {
+		for _, times := range []float64{-1.2, 1.2} { // standard deviations
 			if _, _, err = try(p, measured*math.Exp(times*drift)); err != nil {
 				return nil, nil, err
 			}
