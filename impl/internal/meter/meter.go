@@ -75,17 +75,18 @@ func (m *Meter) Now() time.Duration {
 
 // Add counts an item that became dirty and returns the moment.
 func (m *Meter) Add() time.Duration {
+	now := m.Now()
 	m.adds.Inc()
 	m.depth.Inc()
-	return m.Now()
+	return now
 }
 
 // Get counts an item that is handed out and was added at the given moment, and
 // returns the moment. Upstream never finds the add time of a key that differs
 // from itself again, so known is false for one.
 func (m *Meter) Get(added time.Duration, known bool) time.Duration {
-	m.depth.Dec()
 	now := m.Now()
+	m.depth.Dec()
 	if known {
 		m.latency.Observe(m.seconds(now - added))
 	}
