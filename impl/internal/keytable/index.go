@@ -141,8 +141,8 @@ func limit(n int) int {
 }
 
 // grow is the next size for an index of n groups that holds used references.
-// Steps of alternately 4/3 and 3/2 keep a large index at least two thirds as
-// full as it may be; a small one grows fast, for building it again is a good part
+// Steps of alternately 4/3 and 3/2, from one power of two to the next, keep a
+// large index at least two thirds as full as it may be; a small one grows fast, for building it again is a good part
 // of filling it, and so does a wide one.
 func grow(n, used int, wide bool) int {
 	switch {
@@ -155,9 +155,9 @@ func grow(n, used int, wide bool) int {
 	case wide:
 		return 2 * n
 	case n&(n-1) == 0:
-		return n + n/2
-	default:
 		return n + n/3
+	default:
+		return 1 << bits.Len(uint(n))
 	}
 }
 
