@@ -2,6 +2,7 @@ package queue
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -19,22 +20,23 @@ var _ workqueue.TypedInterface[string] = (*shardedQueue[string, plain])(nil)
 // own lock, so that producers and workers of different keys seldom meet. Order
 // is first in first out within a shard, and so for one key, but not globally.
 //
-// Invariant: each shard keeps that of core. queued and processing are sums over
-// the shards, changed under a shard's lock. If an item is queued, then wanted is
-// set and was seen by its push, or a woken worker is on its way, or none sleeps:
-// a worker sets wanted and then reads queued, a push adds to queued and then
-// reads wanted, so one sees the other.
+// Nothing that all of them share is written while the shards have items.
+//
+// Invariant: each shard keeps that of core. Bit i of filled is set ⇔ shard i has
+// a queued item; it changes under that shard's lock. If an item is queued, then
+// wanted is set and was seen by its push, or a woken worker is on its way, or none
+// sleeps: a worker sets wanted and then reads filled, a push sees to its bit and
+// then reads wanted, so one sees the other.
 type shardedQueue[T comparable, E plain | timed] struct {
 	shards []shard[T, E]
 	seed   maphash.Seed
 
-	queued     atomic.Int64
-	processing atomic.Int64
-	wanted     atomic.Bool // sleeping > 0 and woken == 0
-	closed     atomic.Bool // every shard ignores Add
-	drain      atomic.Bool // someone may wait for processing to become zero
+	filled atomic.Uint64
+	wanted atomic.Bool // sleeping > 0 and woken == 0
+	closed atomic.Bool // every shard ignores Add
+	drain  atomic.Bool // someone may wait until nothing is in processing
 
-	mu       sync.Mutex // never held together with a shard's
+	mu       sync.Mutex // who holds it may lock shards, but not the other way round
 	ready    sync.Cond  // workers
 	idle     sync.Cond  // drainers
 	sleeping int        // workers in ready that nobody has woken yet
@@ -48,13 +50,17 @@ type shardedQueue[T comparable, E plain | timed] struct {
 type shard[T comparable, E plain | timed] struct {
 	lock.Mutex
 	core[T, E]
-	size   atomic.Int64 // length, for those who do not hold the lock
-	closed bool
-	_      [64]byte // shards do not share cache lines
+	bit        uint64 // in filled
+	processing int    // items handed out and not done
+	closed     bool
+	_          [64]byte // shards do not share cache lines
 }
 
+// maxShards is how many have a bit in filled.
+const maxShards = 64
+
 // NewSharded makes a queue of four shards for each processor that the program
-// may use now. It gives up global FIFO order. A storage in config.Queue
+// may use now, and 64 at most. It gives up global FIFO order. A storage in config.Queue
 // can't be cut, so such a queue is the one that NewRing makes.
 func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
 	if q := upstream(&config); q != nil {
@@ -71,13 +77,15 @@ func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 
 func newSharded[T comparable, E plain | timed](m *meter.Meter) *shardedQueue[T, E] {
 	q := &shardedQueue[T, E]{
-		shards: make([]shard[T, E], 4*runtime.GOMAXPROCS(0)),
+		shards: make([]shard[T, E], min(4*runtime.GOMAXPROCS(0), maxShards)),
 		seed:   maphash.MakeSeed(),
 		meter:  m,
 	}
 	q.ready.L, q.idle.L = &q.mu, &q.mu
 	for i := range q.shards {
 		q.shards[i].init()
+		q.shards[i].table.Reseed(q.seed)
+		q.shards[i].bit = 1 << i
 	}
 	if q.meter != nil {
 		q.meter.Run(q.update)
@@ -85,16 +93,15 @@ func newSharded[T comparable, E plain | timed](m *meter.Meter) *shardedQueue[T, 
 	return q
 }
 
-// shardOf returns the shard of an item. The tables in the shards have seeds of
-// their own, so their hashes do not depend on the choice.
-func (q *shardedQueue[T, E]) shardOf(item T) *shard[T, E] {
-	hash := maphash.Comparable(q.seed, item)
-	return &q.shards[hash>>32*uint64(len(q.shards))>>32]
+// shardOf returns the shard of an item, and its hash in there: the high bits of
+// a hash choose the one, the low bits are the other.
+func (q *shardedQueue[T, E]) shardOf(item T) (s *shard[T, E], hash uint32) {
+	both := maphash.Comparable(q.seed, item)
+	return &q.shards[both>>32*uint64(len(q.shards))>>32], uint32(both)
 }
 
 func (q *shardedQueue[T, E]) Add(item T) {
-	s := q.shardOf(item)
-	hash := s.table.Hash(item)
+	s, hash := q.shardOf(item)
 	if q.add(s, hash, item) {
 		q.wake()
 	}
@@ -119,9 +126,23 @@ func (q *shardedQueue[T, E]) add(s *shard[T, E], hash uint32, item T) bool {
 	if found {
 		return false
 	}
-	s.size.Add(1)
-	q.queued.Add(1)
+	q.grown(s)
 	return true
+}
+
+// grown sees to the bit of a shard that an item was queued in.
+func (q *shardedQueue[T, E]) grown(s *shard[T, E]) {
+	if s.length == 1 {
+		q.filled.Or(s.bit)
+	}
+}
+
+// shrunk sees to the bit of a shard that an item was taken out of.
+func (q *shardedQueue[T, E]) shrunk(s *shard[T, E]) {
+	if s.length == 0 {
+		q.filled.And(^s.bit)
+		s.Yield() // workers may not come back before there is more
+	}
 }
 
 // locked calls f under mu.
@@ -141,7 +162,7 @@ func (q *shardedQueue[T, E]) wake() {
 	if wake {
 		q.sleeping--
 		q.woken++
-		q.wanted.Store(false)
+		q.want()
 	}
 	q.mu.Unlock()
 	if wake {
@@ -150,12 +171,26 @@ func (q *shardedQueue[T, E]) wake() {
 }
 
 // Len is the number of queued items in all shards, at one moment.
-func (q *shardedQueue[T, E]) Len() int { return int(q.queued.Load()) }
+func (q *shardedQueue[T, E]) Len() int {
+	return q.sum(func(s *shard[T, E]) int { return s.length })
+}
+
+// sum adds what f is for each shard, at one moment.
+func (q *shardedQueue[T, E]) sum(f func(*shard[T, E]) int) (n int) {
+	for i := range q.shards {
+		q.shards[i].Lock()
+	}
+	for i := range q.shards {
+		n += f(&q.shards[i])
+		q.shards[i].Unlock()
+	}
+	return n
+}
 
 func (q *shardedQueue[T, E]) Get() (item T, shutdown bool) {
 	for slept := false; ; slept = true {
 		if item, ok := q.take(); ok {
-			if slept && q.queued.Load() > 0 {
+			if slept && q.filled.Load() != 0 {
 				q.wake() // this worker was the one on its way
 			}
 			return item, false
@@ -166,23 +201,21 @@ func (q *shardedQueue[T, E]) Get() (item T, shutdown bool) {
 	}
 }
 
-// take looks for an item in every shard, from one chosen at random, so that no
-// shard is served before the others.
+// take takes an item from the first shard that has one, from one chosen at random,
+// so that none is served before the others.
 func (q *shardedQueue[T, E]) take() (item T, ok bool) {
-	if q.queued.Load() == 0 {
-		return item, false
-	}
-	n := uint32(len(q.shards))
-	start := rand.Uint32N(n)
-	for i := range n {
-		s := &q.shards[(start+i)%n]
-		if s.size.Load() > 0 {
-			if item, ok = q.pop(s); ok {
-				return item, true
-			}
+	for {
+		filled := q.filled.Load()
+		if filled == 0 {
+			return item, false
+		}
+		if after := filled &^ (1<<rand.IntN(len(q.shards)) - 1); after != 0 {
+			filled = after
+		}
+		if item, ok = q.pop(&q.shards[bits.TrailingZeros64(filled)]); ok {
+			return item, true
 		}
 	}
-	return item, false
 }
 
 func (q *shardedQueue[T, E]) pop(s *shard[T, E]) (item T, ok bool) {
@@ -196,14 +229,9 @@ func (q *shardedQueue[T, E]) pop(s *shard[T, E]) (item T, ok bool) {
 		e := s.times(s.head)
 		e.started = locked(&q.meterMu, func() time.Duration { return q.meter.Get(e.added, item == item) })
 	}
-	s.foresee()
 	s.core.pop()
-	if s.length == 0 {
-		s.Yield() // workers may not come back before there is more
-	}
-	q.processing.Add(1) // before queued, so that an item is always counted
-	s.size.Add(-1)
-	q.queued.Add(-1)
+	s.processing++
+	q.shrunk(s)
 	return item, true
 }
 
@@ -212,47 +240,52 @@ func (q *shardedQueue[T, E]) pop(s *shard[T, E]) (item T, ok bool) {
 func (q *shardedQueue[T, E]) sleep() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.queued.Load() == 0 {
+	for q.filled.Load() == 0 {
 		if q.closed.Load() {
 			// An Add may have come between the two reads, but none comes now.
-			return q.queued.Load() > 0
+			return q.filled.Load() != 0
 		}
 		q.sleeping++
-		q.wanted.Store(q.woken == 0)
-		if q.queued.Load() > 0 {
+		q.want()
+		if q.filled.Load() != 0 {
 			q.sleeping--
 		} else {
 			q.ready.Wait()
 			q.woken--
 		}
-		q.wanted.Store(q.sleeping > 0 && q.woken == 0)
+		q.want()
 	}
 	return true
 }
 
-func (q *shardedQueue[T, E]) Done(item T) {
-	s := q.shardOf(item)
-	var hash uint32
-	if !s.prompt.Load() {
-		hash = s.table.Hash(item)
+// want sets wanted. To write it costs more than to read it.
+func (q *shardedQueue[T, E]) want() {
+	if wanted := q.sleeping > 0 && q.woken == 0; wanted != q.wanted.Load() {
+		q.wanted.Store(wanted)
 	}
-	if q.done(s, hash, item) {
+}
+
+func (q *shardedQueue[T, E]) Done(item T) {
+	s, hash := q.shardOf(item)
+	again, last := q.done(s, hash, item)
+	if again {
 		q.wake()
 	}
-	if q.drain.Load() && q.processing.Load() == 0 {
+	if last && q.drain.Load() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.idle.Broadcast()
 	}
 }
 
-// done reports whether the item was queued again.
-func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) bool {
+// done reports whether the item was queued again, and whether it was the last in
+// processing of its shard.
+func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) (again, last bool) {
 	s.Lock()
 	defer s.Unlock()
 	slot, found := s.handed(hash, item)
 	if !found {
-		return false // spurious-done
+		return false, false // spurious-done
 	}
 	if q.meter != nil {
 		locked(&q.meterMu, func() struct{} {
@@ -260,17 +293,15 @@ func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) bool {
 			return struct{}{}
 		})
 	}
-	again := *s.word(slot)&dirty != 0
+	again = *s.word(slot)&dirty != 0
 	s.finish(slot)
-	if s.length == 0 {
+	s.processing--
+	if again {
+		q.grown(s)
+	} else if s.length == 0 {
 		s.Yield()
 	}
-	if again {
-		s.size.Add(1)
-		q.queued.Add(1)
-	}
-	q.processing.Add(-1)
-	return again
+	return again, s.processing == 0
 }
 
 func (q *shardedQueue[T, E]) ShutDown()          { q.shutDown(false) }
@@ -287,10 +318,10 @@ func (q *shardedQueue[T, E]) shutDown(drain bool) {
 	q.drain.Store(drain)
 	q.woken += q.sleeping
 	q.sleeping = 0
-	q.wanted.Store(false)
+	q.want()
 	q.ready.Broadcast()
 	q.idle.Broadcast()
-	for q.drain.Load() && q.processing.Load() > 0 {
+	for q.drain.Load() && q.sum(func(s *shard[T, E]) int { return s.processing }) > 0 {
 		q.idle.Wait()
 	}
 }

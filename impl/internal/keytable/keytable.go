@@ -72,6 +72,10 @@ func (t *Table[K, V]) InitWide() {
 	t.wide = true
 }
 
+// Reseed makes the low bits of maphash.Comparable with a seed the hash of a key. It
+// is for an empty table, where those hashes are at hand.
+func (t *Table[K, V]) Reseed(seed maphash.Seed) { t.seed = seed }
+
 // Hash is the hash of key, as Find and Insert take it. It is safe for
 // concurrent use, and zero if the table is so small that no hash is needed;
 // should one be needed then all the same, the methods compute it. It panics
