@@ -3,10 +3,13 @@ package bench
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 )
 
 func queueCases() []Case {
@@ -19,6 +22,17 @@ func queueCases() []Case {
 		cycle("op=cycle/keys=unique/n=100k", "Add, Get, Done over more keys than a second-level cache holds", 100_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: three moments and five counters an item", 10_000, stringKeys, true, withMetrics),
+		question[impl.NewQueue[string]]{
+			name: "op=cycle/keys=unique/n=10k/metrics=all/clock=coarse", unit: cpuTime, null: newNullQueue(stringKeys, 10_000, 1),
+			summary: "the same, and every queue reads a CoarseClock of 1 ms: what is left when the clock costs nothing",
+			run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
+				coarse := queue.NewCoarseClock(clock.RealClock{}, time.Millisecond)
+				defer coarse.Stop()
+				config := withMetrics[string]()
+				config.Clock = coarse
+				cycleOver(b, v.New(config), stringKeys(10_000))
+			},
+		},
 		question[impl.NewQueue[string]]{
 			name: "op=cycle/keys=dup50/n=10k", unit: cpuTime, null: newNullQueue(stringKeys, 10_000, 2),
 			summary: "every key is added twice before it is got: half of the adds find it queued",
