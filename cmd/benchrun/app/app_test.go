@@ -216,7 +216,7 @@ func TestBadInput(t *testing.T) {
 	for line, want := range map[string]string{
 		"walk":                  `unknown command "walk", expected one of calibrate, compare, `,
 		"completion ksh":        `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
-		"run --speed":           "unknown flag: --speed (see benchrun run --help)",
+		"run --speed":           "unknown flag: --speed, did you mean --seed? (see benchrun run --help)",
 		"run now":               `benchrun run takes no arguments, found "now"`,
 		"run --profile slow":    `unknown profile "slow", expected one of quick, full`,
 		"run --component cache": `unknown component "cache", expected one of queue`,
