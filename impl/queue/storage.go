@@ -35,11 +35,12 @@ type ringStorage[T comparable] struct {
 	first, last uint // count pops and pushes, and may wrap around
 }
 
-// minRing is the length below which a ring does not shrink.
-const minRing = 64
+// minRing is the length to which a ring shrinks: a queue that is filled and emptied
+// all the time keeps its buffer, as it keeps as many free entries in its table.
+const minRing = 4096
 
 // NewRingStorage makes a storage that re-uses its buffer: nothing is allocated
-// in the steady state, and a buffer that is an eighth full is halved.
+// in the steady state, and a buffer of more than 4,096 that is an eighth full is halved.
 func NewRingStorage[T comparable]() workqueue.Queue[T] { return &ringStorage[T]{} }
 
 func (r *ringStorage[T]) Touch(T)  {}
