@@ -13,8 +13,8 @@ go tool staticcheck ./...
 go mod tidy -diff
 
 # Modules of their own, so that the main one stays light. Staticcheck is the main
-# module's tool.
+# module's tool; for the 140 lines of the control plane it would read all of
+# Kubernetes, which takes minutes.
 staticcheck=$(go tool -n staticcheck)
-for module in loadgen/apiserver loadgen/apiserver/controlplane; do
-  (cd "$module" && go vet ./... && "$staticcheck" ./... && go mod tidy -diff)
-done
+(cd loadgen/apiserver && go vet ./... && "$staticcheck" ./... && go mod tidy -diff)
+(cd loadgen/apiserver/controlplane && go vet ./... && go mod tidy -diff)
