@@ -65,6 +65,7 @@ func (b *builder) put(h uint64, key string, obj any) {
 	d.keys.lens.n++
 	d.objs.n++
 	d.peak++
+	d.refs.addRow(c)
 	d.enter(slot, b.vals, c)
 	t := &d.stripe(h).table
 	if t.full() {

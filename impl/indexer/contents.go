@@ -12,6 +12,7 @@ type contents struct {
 	stripes uint64  // their number less one
 	indices []index // in the schema's order
 	peak    int     // the most objects there have been
+	free    uint32  // one more than the slot that has no object, 0 if each has one
 	keys    keyColumn
 	refs    refTable
 }
@@ -95,11 +96,8 @@ func (d *contents) find(h uint64, key string) (uint32, bool) {
 	}
 }
 
-// enter enters a new object, which has vals, in the indices.
+// enter enters an object, which is in none of the indices and has vals.
 func (d *contents) enter(slot uint32, vals [][]string, c *clock) {
-	for range d.indices {
-		d.refs.push(ref{id: noValue}, c)
-	}
 	for i := range d.indices {
 		d.indices[i].update(slot, vals[i], &d.refs, c)
 	}

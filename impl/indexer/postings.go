@@ -141,6 +141,13 @@ func (t *refTable) ref(slot uint32, column int, c *clock) *ref {
 	return t.own(slot*uint32(t.columns)+uint32(column), c)
 }
 
+// addRow adds the row of a slot, whose object is in no index yet.
+func (t *refTable) addRow(c *clock) {
+	for range t.columns {
+		t.push(ref{id: noValue}, c)
+	}
+}
+
 // update makes want the values of the object in slot. The common case, one value
 // that stays as it was, reads the object's ref and its posting; otherwise only
 // values that come or go are touched (kubernetes/kubernetes#142307).

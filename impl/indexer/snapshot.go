@@ -18,9 +18,10 @@ import (
 //     while a transaction that writes to it is under way, as Get must see one
 //     moment too. Get looks at the number before and after. An update of a stored
 //     object is one word and needs no such care.
-//   - A deletion moves the last object into the free slot. So a list is a few
-//     large copies, memory shrinks with the number of objects, and an index
-//     finds and removes a member by its position.
+//   - A deletion leaves its slot free for the next new object. Before a second one is
+//     free, or all objects are listed, the last object moves into it. So a list is a
+//     few large copies, memory shrinks with the number of objects, and an index finds
+//     and removes a member by its position.
 //
 // Index functions and the key function run outside the lock (AddIndexers
 // excepted), so they may read the store.
@@ -116,14 +117,22 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 		d = s.resize(d, h, t.larger())
 	}
 	c := &s.clock
-	slot := uint32(d.objs.n)
 	k := keptOf(key)
-	d.keys.push(k, c)
-	if o := d.objs.grow(c); d.objs.n > d.peak { // no Get has heard of the slot
-		*o = obj
-		d.peak = d.objs.n
+	slot := uint32(d.objs.n)
+	if d.free != 0 {
+		slot = d.free - 1
+		d.free = 0
+		d.keys.set(slot, k, c)
+		storeAny(d.objs.own(slot, c), obj)
 	} else {
-		storeAny(o, obj)
+		d.keys.push(k, c)
+		if o := d.objs.grow(c); d.objs.n > d.peak { // no Get has heard of the slot
+			*o = obj
+			d.peak = d.objs.n
+		} else {
+			storeAny(o, obj)
+		}
+		d.refs.addRow(c)
 	}
 	d.enter(slot, vals, c)
 	d.stripe(h).table.insert(h, k, slot)
@@ -145,6 +154,7 @@ func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) *contents {
 // spread makes contents of one stripe contents of many, which share the vectors. The
 // old stripe's number stays odd: a Get that has come by it begins again.
 func (s *SnapshotStore) spread(d *contents) *contents {
+	s.compact(d)
 	s.disturb(d, 0)
 	next := newContents(fewChunks * chunkLen)
 	stripes := next.stripes
@@ -170,19 +180,18 @@ func (s *SnapshotStore) spread(d *contents) *contents {
 
 // remove removes the object of key, if there is one. The caller is in a write.
 func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
-	if d.objs.n == 0 {
-		return
-	}
 	// What is touched comes from memory together with what it is touched before, not
 	// each after a locked instruction.
-	c, last := &s.clock, uint32(d.objs.n-1)
-	lastKey := d.keys.at(last)
-	lastHash := s.hash(lastKey.key())
-	d.stripe(lastHash).table.touch(lastHash)
+	var lastHash uint64
+	if d.free != 0 {
+		lastHash = s.hash(d.keys.at(uint32(d.objs.n - 1)).key())
+		d.stripe(lastHash).table.touch(lastHash)
+	}
 	slot, ok := d.find(h, key)
 	if !ok {
 		return
 	}
+	c := &s.clock
 	touch(d.objs.look(slot))
 	d.keys.touch(slot)
 	for i := range d.indices {
@@ -193,8 +202,38 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	if t.sparse() {
 		s.resize(d, h, t.smaller())
 	}
+	if int(d.free) == d.objs.n {
+		s.compact(d)
+	}
+	if d.free != 0 {
+		s.fill(d, slot, lastHash)
+		return
+	}
+	d.free = slot + 1
+	clearAny(d.objs.own(slot, c))
+}
+
+// compact leaves no slot free. The caller is in a write.
+func (s *SnapshotStore) compact(d *contents) {
+	if d.free != 0 {
+		slot := d.free - 1
+		d.free = 0
+		s.fill(d, slot, s.hash(d.keys.at(uint32(d.objs.n-1)).key()))
+	}
+}
+
+// fill moves the last object, the hash of whose key is h, to a slot that is free, and
+// gives up the last slot.
+func (s *SnapshotStore) fill(d *contents, slot uint32, h uint64) {
+	c, last := &s.clock, uint32(d.objs.n-1)
 	if slot != last {
-		s.relocate(d, lastHash, lastKey, last, slot)
+		storeAny(d.objs.own(slot, c), d.objs.at(last))
+		d.keys.set(slot, d.keys.at(last), c)
+		d.stripe(h).table.move(h, last, slot)
+		d.pass(h)
+		for i := range d.indices {
+			d.indices[i].relocate(last, slot, &d.refs, c)
+		}
 	}
 	clearAny(d.objs.own(last, c))
 	d.objs.cut(c)
@@ -204,14 +243,12 @@ func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
 	}
 }
 
-// relocate moves the object of key, whose hash is h, to a slot that is free.
-func (s *SnapshotStore) relocate(d *contents, h uint64, key kept, from, to uint32) {
-	c := &s.clock
-	storeAny(d.objs.own(to, c), d.objs.at(from))
-	d.keys.set(to, key, c)
-	d.stripe(h).table.move(h, from, to)
-	d.pass(h)
-	for i := range d.indices {
-		d.indices[i].relocate(from, to, &d.refs, c)
+// dense is the contents without a free slot, for the holder of mu.
+func (s *SnapshotStore) dense() *contents {
+	d := s.data.Load()
+	if d.free != 0 {
+		s.begin()
+		s.compact(d)
 	}
+	return d
 }

@@ -12,7 +12,7 @@ import (
 func (s *SnapshotStore) List() []any {
 	var few [gatherMax]any
 	s.mu.RLock()
-	objs := &s.data.Load().objs
+	objs := &s.dense().objs
 	if n := objs.n; n <= gatherMax {
 		for i := range n {
 			few[i] = objs.at(uint32(i))
@@ -38,9 +38,10 @@ func (s *SnapshotStore) List() []any {
 // ListKeys returns all keys.
 func (s *SnapshotStore) ListKeys() []string {
 	s.mu.RLock()
+	d := s.dense()
 	s.clock.live.Add(1)
 	defer s.done()
-	keys := s.data.Load().keys.snapshot(&s.clock)
+	keys := d.keys.snapshot(&s.clock)
 	s.mu.RUnlock()
 	return keys.all()
 }
@@ -66,8 +67,9 @@ func (s *SnapshotStore) All() iter.Seq[any] {
 func (s *SnapshotStore) objects() view[any] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	d := s.dense()
 	s.clock.live.Add(1)
-	return s.data.Load().objs.snapshot(&s.clock)
+	return d.objs.snapshot(&s.clock)
 }
 
 // done ends the use of a snapshot: from the next write on, the writer need not

@@ -119,7 +119,7 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	// The old indices are built again too, in the new width. Values first:
 	// an index function may panic.
 	sc := newSchema(indexers)
-	d := s.data.Load()
+	d := s.dense()
 	vals := make([][]string, 0, d.objs.n*len(*sc))
 	for slot := range uint32(d.objs.n) {
 		vals = sc.values(vals, d.keys.at(slot).key(), d.objs.at(slot))
@@ -128,13 +128,9 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	s.schema.Store(sc)
 	d.setIndices(sc)
 	for slot := range uint32(d.objs.n) {
-		for range d.indices {
-			d.refs.push(ref{id: noValue}, &s.clock)
-		}
-		for i := range d.indices {
-			d.indices[i].update(slot, vals[0], &d.refs, &s.clock)
-			vals = vals[1:]
-		}
+		d.refs.addRow(&s.clock)
+		d.enter(slot, vals[:len(*sc)], &s.clock)
+		vals = vals[len(*sc):]
 	}
 	return nil
 }
