@@ -17,9 +17,10 @@ type builder struct {
 
 // newBuilder makes a builder of contents for size keys at most.
 func newBuilder(sc *schema, size int) builder {
-	d := newContents(size)
-	d.setIndices(sc)
+	d := nothing
 	if size > 0 {
+		d = contentsFor(size)
+		d.setIndices(sc)
 		d.objs.reserve(size)
 		d.keys.data.reserve(size)
 		d.keys.lens.reserve(size)
@@ -54,6 +55,12 @@ func (b *builder) put(h uint64, key string, obj any) {
 		d.objs.set(slot, obj, c)
 		return
 	}
+	b.add(h, key, obj, b.vals)
+}
+
+// add is put of a new object, which has vals.
+func (b *builder) add(h uint64, key string, obj any, vals [][]string) {
+	c, d := &b.clock, b.d
 	slot := uint32(d.objs.n)
 	at := slot % leafLen
 	if at == 0 {
@@ -65,8 +72,8 @@ func (b *builder) put(h uint64, key string, obj any) {
 	d.keys.lens.n++
 	d.objs.n++
 	d.peak++
-	d.refs.addRow(c)
-	d.enter(slot, b.vals, c)
+	d.addRow(c)
+	d.enter(slot, vals, c)
 	t := &d.stripe(h).table
 	if t.full() {
 		*t = t.sized(t.larger())

@@ -11,10 +11,10 @@ type contents struct {
 	objs    vector[any]
 	stripes uint64  // their number less one
 	indices []index // in the schema's order
-	peak    int     // the most objects there have been
+	peak    uint32  // the most objects there have been
 	free    uint32  // one more than the slot that has no object, 0 if each has one
 	keys    keyColumn
-	refs    refTable
+	refs    vector[ref] // a row a slot, one ref an index; nobody takes snapshots of it
 }
 
 // stripeCount is the number of stripes of many objects: the bits of a word, so that
@@ -32,9 +32,21 @@ type stripe struct {
 	table slotTable
 }
 
-// newContents makes contents for about size objects.
-func newContents(size int) *contents {
+// nothing is the contents of all stores until they are given an object, and is never
+// written to.
+var nothing = newContents(1, 0)
+
+// contentsFor makes contents for about size objects.
+func contentsFor(size int) *contents {
 	if float64(size) <= fewChunks*fullest {
+		return newContents(1, room(size, 1))
+	}
+	return newContents(stripeCount, room(size, stripeCount))
+}
+
+// newContents makes contents with a table of so many chunks in each stripe.
+func newContents(stripes int, chunks uint32) *contents {
+	if stripes == 1 {
 		few := &struct {
 			contents
 			one  [1]stripe
@@ -42,7 +54,7 @@ func newContents(size int) *contents {
 			data oneLeaf[unsafe.Pointer]
 			lens oneLeaf[uint8]
 		}{}
-		few.one[0].table = newSlotTable(room(size, 1))
+		few.one[0].table = newSlotTable(chunks)
 		d := &few.contents
 		d.objs.leaves, d.keys.data.leaves, d.keys.lens.leaves = few.objs.slice(), few.data.slice(), few.lens.slice()
 		return d
@@ -53,16 +65,16 @@ func newContents(size int) *contents {
 	}{}
 	many.contents.stripes = stripeCount - 1
 	for i := range many.all {
-		many.all[i].table = newSlotTable(room(size, stripeCount))
+		many.all[i].table = newSlotTable(chunks)
 	}
 	return &many.contents
 }
 
 func (d *contents) setIndices(sc *schema) {
-	d.refs = refTable{columns: len(*sc)}
+	d.refs = vector[ref]{}
 	d.indices = make([]index, len(*sc))
 	for i, x := range *sc {
-		d.indices[i] = index{column: i, fn: x.fn, ids: map[string]uint32{}}
+		d.indices[i] = index{column: uint32(i), columns: uint32(len(*sc)), fn: x.fn, ids: map[string]uint32{}}
 	}
 }
 
@@ -93,6 +105,13 @@ func (d *contents) find(h uint64, key string) (uint32, bool) {
 		if i = t.after(i); i == home {
 			return 0, false
 		}
+	}
+}
+
+// addRow adds refs for an object that is in no index yet.
+func (d *contents) addRow(c *clock) {
+	for range d.indices {
+		d.refs.push(ref{id: noValue}, c)
 	}
 }
 

@@ -13,7 +13,16 @@ import (
 type keyHash [4]uint64
 
 func newKeyHash() *keyHash {
-	return &keyHash{rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()}
+	k := &keyHash{}
+	k.init()
+	return k
+}
+
+// init takes new secrets.
+func (k *keyHash) init() {
+	for i := range k {
+		k[i] = rand.Uint64()
+	}
 }
 
 func (k *keyHash) of(s string) uint64 {

@@ -121,7 +121,8 @@ const (
 // these are all the members there are; ids[p.value] is p's id; no posting is
 // empty (kubernetes/kubernetes#84959).
 type index struct {
-	column   int // the index's place in a slot's row of refs
+	column   uint32 // the index's place in a slot's row of refs
+	columns  uint32 // how long a row is
 	fn       cache.IndexFunc
 	ids      map[string]uint32
 	peak     int // the most ids since the map was made: Go's maps never shrink
@@ -130,29 +131,16 @@ type index struct {
 	several  map[uint32][]ref
 }
 
-// A table of refs holds one row a slot, one ref a column. Nobody takes
-// snapshots of it.
-type refTable struct {
-	vector[ref]
-	columns int
-}
-
-func (t *refTable) ref(slot uint32, column int, c *clock) *ref {
-	return t.own(slot*uint32(t.columns)+uint32(column), c)
-}
-
-// addRow adds the row of a slot, whose object is in no index yet.
-func (t *refTable) addRow(c *clock) {
-	for range t.columns {
-		t.push(ref{id: noValue}, c)
-	}
+// ref is where the object in slot is in the index.
+func (x *index) ref(slot uint32, refs *vector[ref], c *clock) *ref {
+	return refs.own(slot*x.columns+x.column, c)
 }
 
 // update makes want the values of the object in slot. The common case, one value
 // that stays as it was, reads the object's ref and its posting; otherwise only
 // values that come or go are touched (kubernetes/kubernetes#142307).
-func (x *index) update(slot uint32, want []string, refs *refTable, c *clock) {
-	r := refs.ref(slot, x.column, c)
+func (x *index) update(slot uint32, want []string, refs *vector[ref], c *clock) {
+	r := x.ref(slot, refs, c)
 	if r.id < manyValues {
 		if len(want) == 1 && x.postings.at(r.id).value == want[0] {
 			return
@@ -163,8 +151,8 @@ func (x *index) update(slot uint32, want []string, refs *refTable, c *clock) {
 	x.exchange(slot, distinct(want), refs, c)
 }
 
-func (x *index) exchange(slot uint32, want []string, refs *refTable, c *clock) {
-	r := refs.ref(slot, x.column, c)
+func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock) {
+	r := x.ref(slot, refs, c)
 	if len(want) <= 1 && r.id != manyValues {
 		old := *r
 		*r = ref{id: noValue}
@@ -244,7 +232,7 @@ func (x *index) join(slot uint32, value string, c *clock) ref {
 
 // drop takes a member out of its posting. The posting's last member moves into
 // its place.
-func (x *index) drop(r ref, refs *refTable, c *clock) {
+func (x *index) drop(r ref, refs *vector[ref], c *clock) {
 	p := x.postings.at(r.id)
 	last := uint32(p.len() - 1)
 	if r.pos != last {
@@ -259,8 +247,8 @@ func (x *index) drop(r ref, refs *refTable, c *clock) {
 }
 
 // refTo is the ref of the object in slot to posting id.
-func (x *index) refTo(slot, id uint32, refs *refTable, c *clock) *ref {
-	r := refs.ref(slot, x.column, c)
+func (x *index) refTo(slot, id uint32, refs *vector[ref], c *clock) *ref {
+	r := x.ref(slot, refs, c)
 	if r.id != manyValues {
 		return r
 	}
@@ -270,9 +258,9 @@ func (x *index) refTo(slot, id uint32, refs *refTable, c *clock) *ref {
 
 // relocate follows an object that moves from one slot to another, whose own ref
 // is void.
-func (x *index) relocate(from, to uint32, refs *refTable, c *clock) {
-	r := *refs.ref(from, x.column, c)
-	*refs.ref(to, x.column, c) = r
+func (x *index) relocate(from, to uint32, refs *vector[ref], c *clock) {
+	r := *x.ref(from, refs, c)
+	*x.ref(to, refs, c) = r
 	switch r.id {
 	case noValue:
 	case manyValues:

@@ -11,7 +11,12 @@ type namedIndex struct {
 	fn   cache.IndexFunc
 }
 
+var noIndices schema
+
 func newSchema(indexers cache.Indexers) *schema {
+	if len(indexers) == 0 {
+		return &noIndices
+	}
 	sc := make(schema, 0, len(indexers))
 	for name, fn := range indexers {
 		sc = append(sc, namedIndex{name, fn})

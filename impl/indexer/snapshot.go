@@ -40,7 +40,7 @@ type SnapshotStore struct {
 
 // apart keeps what is before it in a struct from the cache lines of what is after
 // it, of which a processor fetches two at a time.
-type apart [128]byte
+type apart [120]byte
 
 // NewSnapshotStore makes the store of NewSnapshot.
 func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
@@ -50,12 +50,9 @@ func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
 }
 
 func (s *SnapshotStore) init(indexers cache.Indexers) {
-	sc := newSchema(indexers)
-	d := newContents(0)
-	d.setIndices(sc)
-	s.keys = *newKeyHash()
-	s.schema.Store(sc)
-	s.data.Store(d)
+	s.keys.init()
+	s.schema.Store(newSchema(indexers))
+	s.data.Store(nothing)
 }
 
 func (s *SnapshotStore) hash(key string) uint64 { return s.keys.of(key) }
@@ -113,8 +110,14 @@ func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, v
 // insert stores an object under a new key. Get finds it when its entry is in the
 // table, which is last.
 func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
-	if t := &d.stripe(h).table; t.full() {
-		d = s.resize(d, h, t.larger())
+	if d == nothing {
+		b := newBuilder(s.schema.Load(), fewest)
+		b.add(h, key, obj, vals)
+		s.data.Store(b.d)
+		return
+	}
+	for d.stripe(h).table.full() { // in many stripes for one, that of h may be full too
+		d = s.resize(d, h, d.stripe(h).table.larger())
 	}
 	c := &s.clock
 	k := keptOf(key)
@@ -126,13 +129,13 @@ func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals 
 		storeAny(d.objs.own(slot, c), obj)
 	} else {
 		d.keys.push(k, c)
-		if o := d.objs.grow(c); d.objs.n > d.peak { // no Get has heard of the slot
+		if o := d.objs.grow(c); uint32(d.objs.n) > d.peak { // no Get has heard of the slot
 			*o = obj
-			d.peak = d.objs.n
+			d.peak = uint32(d.objs.n)
 		} else {
 			storeAny(o, obj)
 		}
-		d.refs.addRow(c)
+		d.addRow(c)
 	}
 	d.enter(slot, vals, c)
 	d.stripe(h).table.insert(h, k, slot)
@@ -156,7 +159,7 @@ func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) *contents {
 func (s *SnapshotStore) spread(d *contents) *contents {
 	s.compact(d)
 	s.disturb(d, 0)
-	next := newContents(fewChunks * chunkLen)
+	next := newContents(stripeCount, 1)
 	stripes := next.stripes
 	*next = *d
 	next.stripes = stripes

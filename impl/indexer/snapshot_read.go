@@ -264,12 +264,21 @@ func (s *SnapshotStore) AllByIndex(name, value string) (iter.Seq[any], error) {
 // holds mu.
 func (s *SnapshotStore) posting(name, value string) (*contents, *posting) {
 	d := s.data.Load()
-	i, _ := s.schema.Load().column(name)
-	x := &d.indices[i]
-	if id, ok := x.ids[value]; ok {
-		return d, x.postings.at(id)
+	if x := s.index(d, name); x != nil {
+		if id, ok := x.ids[value]; ok {
+			return d, x.postings.at(id)
+		}
 	}
 	return d, nil
+}
+
+// index is an index, or nil of contents that have none. The caller holds mu.
+func (s *SnapshotStore) index(d *contents, name string) *index {
+	i, _ := s.schema.Load().column(name)
+	if i >= len(d.indices) {
+		return nil
+	}
+	return &d.indices[i]
 }
 
 // ListIndexFuncValues returns the values that an index has.
@@ -278,10 +287,13 @@ func (s *SnapshotStore) ListIndexFuncValues(name string) []string {
 		return []string{}
 	}
 	s.mu.RLock()
+	x := s.index(s.data.Load(), name)
+	if x == nil {
+		s.mu.RUnlock()
+		return []string{}
+	}
 	s.clock.live.Add(1)
 	defer s.done()
-	i, _ := s.schema.Load().column(name)
-	x := &s.data.Load().indices[i]
 	n, postings := len(x.ids), x.postings.snapshot(&s.clock)
 	s.mu.RUnlock()
 	vals := make([]string, 0, n)

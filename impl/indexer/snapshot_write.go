@@ -82,6 +82,10 @@ func (s *SnapshotStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 	})
 	if len(txns) > 1 {
 		d := s.data.Load()
+		if d == nothing {
+			d = newBuilder(s.schema.Load(), len(txns)).d
+			s.data.Store(d)
+		}
 		for _, h := range hashes {
 			s.disturb(d, h)
 		}
@@ -126,9 +130,12 @@ func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
 	}
 	s.begin()
 	s.schema.Store(sc)
+	if d == nothing {
+		return nil
+	}
 	d.setIndices(sc)
 	for slot := range uint32(d.objs.n) {
-		d.refs.addRow(&s.clock)
+		d.addRow(&s.clock)
 		d.enter(slot, vals[:len(*sc)], &s.clock)
 		vals = vals[len(*sc):]
 	}
