@@ -148,7 +148,7 @@ func (x *index) update(slot uint32, want []string, refs *vector[ref], c *clock) 
 	} else if len(want) == 0 && r.id == noValue {
 		return
 	}
-	x.exchange(slot, distinct(want), refs, c)
+	x.exchange(slot, want, refs, c)
 }
 
 func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock) {
@@ -157,7 +157,7 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 		old := *r
 		*r = ref{id: noValue}
 		if len(want) == 1 {
-			*r = x.join(slot, want[0], c)
+			*r, _ = x.join(slot, want[0], c)
 		}
 		if old.id != noValue {
 			x.drop(old, refs, c)
@@ -166,6 +166,9 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 	}
 
 	var have []ref
+	if r.id != noValue {
+		want = distinct(want)
+	}
 	switch r.id {
 	case noValue:
 	case manyValues:
@@ -191,18 +194,20 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 			going[h.id] = h
 		}
 	}
-	next := make([]ref, len(want))
-	for i, w := range want {
+	next := make([]ref, 0, len(want))
+	for _, w := range want {
 		if len(going) > 0 {
 			if id, known := x.ids[w]; known {
 				if h, had := going[id]; had {
-					next[i] = h
+					next = append(next, h)
 					delete(going, id)
 					continue
 				}
 			}
 		}
-		next[i] = x.join(slot, w, c)
+		if r, joined := x.join(slot, w, c); joined {
+			next = append(next, r)
+		}
 	}
 	if len(next) == 1 {
 		*r = next[0]
@@ -218,16 +223,19 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 	}
 }
 
-// join adds slot to the posting of value.
-func (x *index) join(slot uint32, value string, c *clock) ref {
+// join adds slot to the posting of value, unless it was the last to join.
+func (x *index) join(slot uint32, value string, c *clock) (r ref, joined bool) {
 	id, ok := x.ids[value]
 	if !ok {
 		id = x.newPosting(value, c)
 	}
 	p := x.postings.at(id)
-	r := ref{id, uint32(p.len())}
+	n := uint32(p.len())
+	if n > 0 && p.at(n-1) == slot {
+		return ref{}, false
+	}
 	p.push(slot, c)
-	return r
+	return ref{id, n}, true
 }
 
 // drop takes a member out of its posting. The posting's last member moves into
