@@ -1,45 +1,94 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
-	"math/rand/v2"
+	"sync"
 )
 
+// A doubt is a figure that another measurement of the same length would have given
+// otherwise.
+type doubt struct {
+	deviation func(m *Model) float64 // standard deviation, as a share of the figure
+	scale     func(m *Model, by float64)
+}
+
+var doubts = [...]doubt{
+	{
+		func(m *Model) float64 { return math.Sqrt(max(0.05, m.Dispersion) / m.Observations) },
+		func(m *Model, by float64) { m.scale(by, 1) },
+	},
+	{
+		func(m *Model) float64 { return m.ServiceCV / math.Sqrt(m.Observations) },
+		func(m *Model, by float64) { m.scale(1, by) },
+	},
+	{
+		// Half a sweep more or less may lie in what was measured.
+		func(m *Model) float64 {
+			if m.flow.size == 0 {
+				return 0
+			}
+			return 0.4 * m.flow.period(m.Spec.Resources[0].Events.Arrivals.Rate) / m.Interval
+		},
+		func(m *Model, by float64) { m.flow.size *= by },
+	},
+}
+
 // doubted widens the intervals of a prediction by what the data leave open of
-// the rate, the service time and the size of sweeps: it simulates models that
-// differ from m as much as another measurement of the same length would.
+// the rate, the service time and the size of sweeps, and of the form of both: by
+// how far the models are apart that explain the measurement. These are independent,
+// so their squares add up, of logarithms.
 func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
-	// Tenths of the normal distribution, at their middles.
-	normals := []float64{-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645}
 	if !f.Stable || m.Observations == 0 {
 		return f, nil
 	}
-	rates := rand.New(rand.NewPCG(seed, 0xd0b7)).Perm(len(normals))
-	var other []Figures
-	for i := range normals {
-		p := m.alone(i)
-		root := math.Sqrt(m.Observations)
-		p.scale(max(0.5, 1+normals[rates[i]]*math.Sqrt(max(0.05, m.Dispersion))/root), max(0.5, 1+normals[i]*m.ServiceCV/root))
-		if y := &p.flow; y.size > 0 {
-			// Half a sweep more or less may lie in what was measured.
-			y.size *= max(0.5, 1+normals[(i+3)%len(normals)]*0.4*y.period(p.Spec.Resources[0].Events.Arrivals.Rate)/m.Interval)
-		}
-		g, err := p.predict(ctx, f.Settings, effort{replicas: 1, events: 2 * rough.events, patience: 1}, seed)
-		if err != nil {
-			return f, err
-		}
-		other = append(other, g)
+	var all [drawn][]ends
+	var errs [drawn]error
+	var wg sync.WaitGroup
+	for k := range drawn {
+		wg.Go(func() { all[k], errs[k] = m.alone(k).ends(ctx, f.Settings, seed+uint64(k)<<32) })
 	}
-	widen := func(x *Interval, of func(Figures) float64) {
-		for _, g := range other {
-			if !g.Stable {
-				x.High = Unbounded
-				continue
+	wg.Wait()
+	if err := cmp.Or(errs[:]...); err != nil {
+		return f, err
+	}
+	full := m.full(f.Settings)
+	widen := func(x *Interval, least float64, of func(Figures) float64) {
+		log := func(f Figures) float64 { return math.Log(least + of(f)) }
+		var below, above [len(doubts)]float64 // means over the models, of logarithms
+		levels := make([][]float64, drawn)
+		unstable := full
+		for k, list := range all {
+			for _, e := range list {
+				unstable = unstable || !e.high.Stable
+				if !e.middle.Stable {
+					continue
+				}
+				levels[k] = append(levels[k], log(e.middle))
+				below[e.doubt] += (log(e.middle) - log(e.low)) / drawn
+				if e.high.Stable {
+					above[e.doubt] += (log(e.high) - log(e.middle)) / drawn
+				}
 			}
-			x.Low, x.High = min(x.Low, of(g)), max(x.High, of(g))
 		}
-		x.Low = max(0, x.Low)
+		forms := 0.0
+		if len(m.samples) > 0 {
+			forms = student7 * student7 * apart(levels)
+		}
+		sum := func(own float64, effects []float64) float64 {
+			squares := own*own + forms
+			for _, x := range effects {
+				squares += x * x
+			}
+			return math.Exp(math.Sqrt(squares))
+		}
+		low := sum(math.Log((least+x.Mean)/(least+max(0, x.Low))), below[:])
+		high := sum(math.Log((least+x.High)/(least+x.Mean)), above[:])
+		x.Low, x.High = max(0, (least+x.Mean)/low-least), (least+x.Mean)*high-least
+		if unstable {
+			x.High = Unbounded
+		}
 	}
 	for _, q := range []struct {
 		to *Quantiles
@@ -49,16 +98,96 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		{&f.Settle, func(g Figures) Quantiles { return g.Settle }},
 		{&f.Work, func(g Figures) Quantiles { return g.Work }},
 	} {
-		widen(&q.to.Mean, func(g Figures) float64 { return q.of(g).Mean.Mean })
-		widen(&q.to.P50, func(g Figures) float64 { return q.of(g).P50.Mean })
-		widen(&q.to.P90, func(g Figures) float64 { return q.of(g).P90.Mean })
-		widen(&q.to.P99, func(g Figures) float64 { return q.of(g).P99.Mean })
-		widen(&q.to.P999, func(g Figures) float64 { return q.of(g).P999.Mean })
+		least := 1e-9 + 0.01*m.Busy
+		widen(&q.to.Mean, least, func(g Figures) float64 { return q.of(g).Mean.Mean })
+		widen(&q.to.P50, least, func(g Figures) float64 { return q.of(g).P50.Mean })
+		widen(&q.to.P90, least, func(g Figures) float64 { return q.of(g).P90.Mean })
+		widen(&q.to.P99, least, func(g Figures) float64 { return q.of(g).P99.Mean })
+		widen(&q.to.P999, least, func(g Figures) float64 { return q.of(g).P999.Mean })
 	}
-	widen(&f.Depth, func(g Figures) float64 { return g.Depth.Mean })
-	widen(&f.Utilisation, func(g Figures) float64 { return g.Utilisation.Mean })
+	widen(&f.Depth, 1e-3, func(g Figures) float64 { return g.Depth.Mean })
+	widen(&f.Utilisation, 1e-9, func(g Figures) float64 { return g.Utilisation.Mean })
 	f.Utilisation.High = min(1, f.Utilisation.High)
-	widen(&f.CallRate, func(g Figures) float64 { return g.CallRate.Mean })
-	widen(&f.QueueCores, func(g Figures) float64 { return g.QueueCores.Mean })
+	widen(&f.CallRate, 1e-9, func(g Figures) float64 { return g.CallRate.Mean })
+	widen(&f.QueueCores, 1e-15, func(g Figures) float64 { return g.QueueCores.Mean })
 	return f, nil
 }
+
+// ends are predictions for the middle and both ends of the interval of a doubt, made
+// with the same random numbers, so that what differs is its effect.
+type ends struct {
+	doubt             int
+	low, middle, high Figures
+}
+
+// ends are those of all that the model leaves open.
+func (m *Model) ends(ctx context.Context, s Settings, seed uint64) (list []ends, err error) {
+	load, _ := m.demand(s)
+	e := effort{replicas: 1, events: rough.events, patience: surer.patience}.near(load)
+	e.patience = 1 // as many events at both ends
+	for i, d := range doubts {
+		deviation := d.deviation(m)
+		if deviation == 0 {
+			continue
+		}
+		var at [3]Figures
+		for k, times := range []float64{-z975, 0, z975} {
+			p := m.alone(0)
+			d.scale(p, max(0.5, 1+times*deviation))
+			if at[k], err = p.predict(ctx, s, e, seed+uint64(i)); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, ends{i, at[0], at[1], at[2]})
+	}
+	return list, nil
+}
+
+// full tells whether rate and service time may well be so high that the load
+// exceeds what there is: together, as doubtful as either may be at its end.
+func (m *Model) full(s Settings) bool {
+	for k := range drawn {
+		p := m.alone(k)
+		rate, service := doubts[0].deviation(p), doubts[1].deviation(p)
+		both := math.Hypot(rate, service) // never 0, since no rate is certain
+		p.scale(1+z975*rate*rate/both, 1+z975*service*service/both)
+		if load, _ := p.demand(s); load >= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// apart is the variance of models, of each of which several simulations with
+// different random numbers tell the level, without what the simulations scatter.
+func apart(levels [][]float64) float64 {
+	var means []float64
+	scatter, n := 0.0, 0.0
+	for _, list := range levels {
+		if len(list) == 0 {
+			continue
+		}
+		mean := 0.0
+		for _, y := range list {
+			mean += y / float64(len(list))
+		}
+		means = append(means, mean)
+		if len(list) > 1 {
+			_, deviation := moments(list)
+			scatter += deviation * deviation / float64(len(list))
+			n++
+		}
+	}
+	if len(means) < 2 || n == 0 {
+		return 0
+	}
+	_, deviation := moments(means)
+	return max(0, deviation*deviation-scatter/n)
+}
+
+// z975 is the 97.5th percentile of the standard normal distribution.
+const z975 = 1.959963984540054
+
+// student7 is that of Student's t with 7 degrees of freedom: how far apart models
+// are is known from eight that are drawn.
+const student7 = 2.364624251592785

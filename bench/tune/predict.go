@@ -11,8 +11,8 @@ import (
 )
 
 // An Interval is a predicted figure with the interval that holds it with 95 %
-// confidence, given what the data tell of rate and service time. Without the
-// latter (of a curve's points) it is of the simulation alone.
+// confidence, given what the data tell of rate and service time, and of their
+// forms. Without the latter (of a curve's points) it is of the simulation alone.
 type Interval struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -274,9 +274,10 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 			return 0
 		}
 		at := func(p float64) Interval {
-			i := figure(func(r sim.Result) float64 { return quantile(of(r), p) })
-			x := expected(p)
-			return Interval{x, max(0, min(x, i.Low)), max(x, i.High)}
+			// Where waits are rare, simulations differ by ratios.
+			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p)) })
+			x, by := expected(p), math.Exp((i.High-i.Low)/2)
+			return Interval{x, max(0, (work+x)/by-work), (work+x)*by - work}
 		}
 		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected}
 	}

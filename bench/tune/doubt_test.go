@@ -1,0 +1,72 @@
+package tune
+
+import (
+	"math"
+	"testing"
+
+	"github.com/informerbench/informerbench/loadgen"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Of one worker, whose waits are known by a formula, the interval is as wide as
+// two thousand reconciles leave the load open; of twice as many it is narrower.
+func TestDoubted(t *testing.T) {
+	numbers(t)
+	const load = 0.7
+	m := &Model{
+		Observations: 2000, Dispersion: 1, ArrivalRate: load / 0.05, AddRate: load / 0.05, Offered: load,
+		Work: 0.05, Busy: 0.05, Service: 0.05, Interval: 2000 * 0.05 / load, queues: measuredQueues,
+	}
+	m.Spec = &loadgen.Spec{Name: "one", Seed: 1, Resources: []loadgen.Resource{{
+		Name: "objects", Kind: "metadata", Count: keysUnknown,
+		Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: m.ArrivalRate}},
+	}}}
+	m.setService(shape{family: "gamma", cv: 1}, 1)
+	one := defaultSettings()
+	one.Workers, one.QPS, one.Burst = 1, 0, 0
+	half := func() float64 {
+		f, err := m.predict(t.Context(), one, fine, *seed)
+		require.NoError(t, err)
+		f, err = m.doubted(t.Context(), f, *seed)
+		require.NoError(t, err)
+		x := f.Wait.P99
+		assert.InEpsilon(t, x.High/x.Mean, x.Mean/x.Low, 0.3)
+		return math.Log(x.High/x.Low) / 2
+	}
+	// The 99th percentile is ln(100 ρ)/(μ-λ), of which this is the logarithm's slope.
+	slope := 1/math.Log(100*load) + load/(1-load)
+	deviation := math.Hypot(slope, slope+1) / math.Sqrt(m.Observations)
+	assert.InEpsilon(t, 1.96*deviation, half(), 0.2)
+	m.Observations *= 100
+	assert.Less(t, half(), 0.1)
+
+	// Forms that are far apart are both within.
+	wide, narrow := m.now(), m.now()
+	wide.shape.cv, narrow.shape.cv = 2, 0.5
+	for range drawn / 2 {
+		m.samples = append(m.samples, wide, narrow)
+	}
+	assert.Greater(t, half(), 0.5)
+	for i := range m.samples {
+		m.samples[i].shape.cv = 1
+	}
+	assert.Less(t, half(), 0.2)
+
+	// A worker that may have too much to do has no bound.
+	m.samples, m.Observations = nil, 50
+	f, err := m.predict(t.Context(), one, rough, *seed)
+	require.NoError(t, err)
+	f, err = m.doubted(t.Context(), f, *seed)
+	require.NoError(t, err)
+	assert.Equal(t, Unbounded, f.Wait.P99.High)
+	assert.LessOrEqual(t, f.Utilisation.High, 1.0)
+}
+
+// What simulations of the same model scatter does not set models apart.
+func TestApart(t *testing.T) {
+	assert.Zero(t, apart([][]float64{{1, 2}, {2, 1}, {1.4, 1.6}}))
+	assert.InDelta(t, 1, apart([][]float64{{1, 1}, {2, 2}, {3, 3}}), 1e-9)
+	assert.Zero(t, apart([][]float64{{1}, {2}}), "nothing tells how much of it is the simulation's")
+	assert.Zero(t, apart([][]float64{{1, 2}, nil}))
+}
