@@ -66,3 +66,19 @@ func TestFreeSlot(t *testing.T) {
 		require.ElementsMatch(t, want.List(), x.List(), "seed %d", seed)
 	}
 }
+
+// TestSpread lets stores outgrow the one table of a small store. The table that then
+// takes the next key is full already in one store of thirty or so.
+func TestSpread(t *testing.T) {
+	for range 300 {
+		x := NewSnapshot(cache.MetaNamespaceKeyFunc, nil)
+		for i := range 300 {
+			require.NoError(t, x.Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}}))
+		}
+		for i := range 300 {
+			_, exists, err := x.GetByKey(fmt.Sprint(i))
+			require.NoError(t, err)
+			require.True(t, exists, "node %d", i)
+		}
+	}
+}
