@@ -135,8 +135,8 @@ func underLock() []clause[newFIFO] {
 			do(t, q.Add(object("a", 1)))
 			var added <-chan struct{}
 			_, err := q.Pop(func(any, bool) error {
-				added = t.Go(func() { _ = q.Add(object("b", 1)) })
-				if yield(added, fewYields) {
+				var held bool
+				if added, held = t.heldUp(func() { _ = q.Add(object("b", 1)) }); !held {
 					t.Errorf("Add returned while the handler was running")
 				}
 				return nil
@@ -195,8 +195,8 @@ func lockReleaseClauses() []clause[newFIFO] {
 				}
 				var added <-chan struct{}
 				do(t, pop(q, func() error {
-					added = t.Go(func() { _ = q.Add(object("b", 1)) })
-					if yield(added, fewYields) {
+					var held bool
+					if added, held = t.heldUp(func() { _ = q.Add(object("b", 1)) }); !held {
 						t.Errorf("Add returned while %s's handler was running and 2,000 deltas were waiting", name)
 					}
 					return nil

@@ -2,8 +2,11 @@ package impltest
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"weak"
 
 	"github.com/informerbench/informerbench/impl/fifo"
@@ -13,16 +16,13 @@ import (
 )
 
 // A goroutine that waits for a mutex stops the bubble's clock, so clauses about
-// locks wait by yielding. fewYields are enough for a goroutine that can run to
-// get its turn, manyYields for one on a busy machine.
-const (
-	fewYields  = 1000
-	manyYields = 1_000_000
-)
+// locks wait by yielding, for as many turns of the scheduler as even a goroutine
+// on a busy machine gets one of.
+const manyYields = 1_000_000
 
-// yield waits for done for n turns of the scheduler.
-func yield(done <-chan struct{}, n int) bool {
-	for range n {
+// yieldUntil waits for done unless it is plainly stuck.
+func yieldUntil(done <-chan struct{}) bool {
+	for range manyYields {
 		if closed(done) {
 			return true
 		}
@@ -31,8 +31,31 @@ func yield(done <-chan struct{}, n int) bool {
 	return false
 }
 
-// yieldUntil waits for done unless it is plainly stuck.
-func yieldUntil(done <-chan struct{}) bool { return yield(done, manyYields) }
+// waiting is the header of a goroutine that can't run before another one lets it.
+var waiting = regexp.MustCompile(`^goroutine \d+ .*\[(sync\.|semacquire|chan |select|sleep)`)
+
+// heldUp calls f in a goroutine of its own and tells whether it has to wait,
+// which is not the same as not having had its turn yet. done is closed when f
+// ends.
+func (t *trial) heldUp(f func()) (done <-chan struct{}, held bool) {
+	name := make(chan string, 1)
+	done = t.Go(func() {
+		number, _, _ := strings.Cut(ownStack(), "[")
+		name <- number
+		f()
+	})
+	own := <-name
+	for n := range manyYields {
+		if closed(done) {
+			return done, false
+		}
+		if n%64 == 63 && slices.ContainsFunc(otherStacks(own), waiting.MatchString) {
+			return done, true
+		}
+		runtime.Gosched()
+	}
+	return done, true
+}
 
 // fifoHoldingClauses are the clauses about what a queue keeps and loses. A queue
 // that is latestOnly hands out each key's latest object.
