@@ -51,6 +51,9 @@ type Options struct {
 	// Trace is a recording that the pipeline cases run instead of the embedded
 	// one.
 	Trace string
+	// Cut is told, as the trace is validated, that its file was cut short and
+	// where: what comes before is run. It may be nil.
+	Cut func(error)
 }
 
 // The verdict's units.

@@ -117,10 +117,18 @@ func (o Options) Validate() error {
 	if err != nil || o.Trace == "" { // a valid spec has no faulty events
 		return err
 	}
+	var recording *trace.Trace
+	all[0].open = func() (s loadgen.Stream, err error) {
+		recording, err = trace.Open(o.Trace)
+		return recording, err
+	}
 	events := 0
 	err = all[0].each(func(loadgen.Event) bool { events++; return true })
 	if err == nil && events == 0 {
 		err = fmt.Errorf("%s: no events but bookmarks, expected at least one", o.Trace)
+	}
+	if err == nil && recording.Cut() != nil && o.Cut != nil {
+		o.Cut(recording.Cut())
 	}
 	return err
 }

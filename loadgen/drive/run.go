@@ -176,6 +176,9 @@ const (
 func (d *drive) doubts(r *Result) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	a := r.Accounting
+	if d.source.cut != nil {
+		warn("%v; what comes before is used", d.source.cut)
+	}
 	if r.Generator.Share > costlyLoad {
 		warn("the load itself takes %.0f %% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
 	}

@@ -26,6 +26,7 @@ type source struct {
 	open func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error)
 
 	perEvent time.Duration // CPU time to make or read one, measured without a consumer
+	cut      error         // where the recording was cut short
 }
 
 // The load runs into nothing beforehand, to know its cost: for so long and for
@@ -114,6 +115,9 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 	}
 	if events == 0 {
 		return nil, errors.New("no events but bookmarks, expected at least one")
+	}
+	if c, ok := stream.(interface{ Cut() error }); ok {
+		s.cut = c.Cut()
 	}
 	s.perEvent = (processCPU() - cpu) / time.Duration(events)
 	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {

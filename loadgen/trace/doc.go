@@ -9,6 +9,7 @@
 //  3. The ledger (ledger.go) puts the records in terms of a cache: an object's
 //     first event adds it. What was odd is counted, never dropped silently.
 //  4. [Trace.Next] decodes the objects: a Trace is a [loadgen.Stream].
+//     A file that was cut short ends it where the cut is; [Trace.Cut] tells.
 //  5. [Replay] hands a recording's records out when they are due, at any [Pace].
 //
 // The other way, [Create] and [Resume] write the compact format, which

@@ -20,8 +20,8 @@ import (
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-// ErrCut is wrapped by the error that ends a recording whose file was cut
-// short. What came before the cut was delivered.
+// ErrCut is wrapped by the error of opening a recording whose file was cut
+// short before its first event. Of a later cut, [Trace.Cut] tells.
 var ErrCut = block.ErrCut
 
 // A Part says which part of a recording is wanted. The zero value is all.
@@ -58,7 +58,8 @@ func (p Part) check(name string) error {
 //   - a SimKube trace, version 2.
 //
 // Kinds that client-go knows become its types, others are unstructured.
-// Without times all events are due at 0.
+// Without times all events are due at 0. A recording whose file was cut short, as
+// of a recorder that died, or is still being written, ends where the cut is.
 func Open(path string) (*Trace, error) { return OpenPart(path, Part{}) }
 
 // OpenPart is [Open] for a part of the recording.

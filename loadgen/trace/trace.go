@@ -31,6 +31,7 @@ type Trace struct {
 
 	ahead *Record // read to see that there is something
 	err   error   // what Next ended with
+	cut   error   // where the file ends too soon
 
 	selection selection
 	window    window
@@ -39,6 +40,10 @@ type Trace struct {
 
 // Stats returns the counts up to the last event returned.
 func (t *Trace) Stats() Stats { return t.ledger.snapshot(t.source.skipped()) }
+
+// Cut tells, once the trace has ended, that the file was cut short and where;
+// nil if it is whole. What came before the cut was delivered.
+func (t *Trace) Cut() error { return t.cut }
 
 // Close closes the file. The trace yields no further event.
 func (t *Trace) Close() error {
@@ -82,8 +87,13 @@ func (t *Trace) next(check func(Record, kindInfo) error) (Record, error) {
 		return Record{}, t.err
 	}
 	record, err := t.selected(check)
+	err = t.located(err)
+	if errors.Is(err, ErrCut) {
+		t.cut = err
+		err = t.located(t.ended())
+	}
 	if err != nil {
-		t.err = t.located(err)
+		t.err = err
 		return Record{}, t.err
 	}
 	return record, nil
@@ -153,17 +163,21 @@ func (t *Trace) read() (Record, error) {
 
 // located puts the file's name, and the place where known, before an error.
 func (t *Trace) located(err error) error {
-	if err == io.EOF {
+	if err == nil || err == io.EOF {
 		return err
 	}
 	var at *jsondoc.Error
 	if !errors.As(err, &at) {
 		return fmt.Errorf("%s: %w", t.name, err)
 	}
-	if at.Document == 0 {
-		return fmt.Errorf("%s:%d: %s", t.name, at.Line, at.Problem)
+	place := fmt.Sprintf("%s:%d: ", t.name, at.Line)
+	if at.Document > 0 {
+		place += fmt.Sprintf("document %d: ", at.Document)
 	}
-	return fmt.Errorf("%s:%d: document %d: %s", t.name, at.Line, at.Document, at.Problem)
+	if at.Ended {
+		return fmt.Errorf("%s%s: %w", place, at.Problem, ErrCut)
+	}
+	return errors.New(place + at.Problem)
 }
 
 // A window is the part of the recording's time that is wanted.

@@ -169,8 +169,7 @@ func TestTraceErrors(t *testing.T) {
 		{"not JSON", "NAME READY\nweb 1/1\n", `x.json:1: document 1: found 'N', expected '{'`},
 		{"UTF-16", "\xff\xfe{\x00", `x.json: found UTF-16 text, as PowerShell writes it, expected UTF-8`},
 		{"bzip2", "BZh9....", `x.json: found bzip2 data, expected a recording, plain or compressed by gzip or zstd`},
-		{"file ends within an event", good + good[:60], `x.json:2: document 2: the file ends within a JSON document`},
-		{"file ends within a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+`,`)[:150], `x.json:1: document 1: the file ends within a JSON document`},
+		{"file ends within a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+`,`)[:150], `x.json:1: document 1: the file ends within a JSON document: cut short`},
 		{"line cut within a string", good + good[:55] + "\n" + good, `x.json:2: document 2: the JSON document is cut short: the line ends within a string`},
 		{"line cut between values", good + good[:57] + "\n" + good, `x.json:2: document 2: the JSON document is cut short, another one begins on line 3`},
 		{"line cut within the event", good + `{"type":"ADDED",` + "\n" + good, `x.json:2: document 2: the JSON document is cut short, another one begins on line 3`},
@@ -205,13 +204,40 @@ func TestTraceErrors(t *testing.T) {
 	}
 }
 
-func TestTraceGzipFaults(t *testing.T) {
-	cut, err := newTrace("x.gz", bytes.NewReader(sample[:len(sample)/8]), nil, Part{})
-	require.NoError(t, err)
-	events, err := readAll(cut)
-	require.EqualError(t, err, "x.gz: the gzip data is cut short")
-	require.NotEmpty(t, events, "what came before the cut is delivered")
+// A file that was cut short ends a trace as a whole one does, and the trace tells
+// of it; a part that asks for what comes only behind the cut fails as ever.
+func TestTraceCut(t *testing.T) {
+	good := eventJSON("ADDED", podJSON("a", 1)) + "\n"
+	for name, c := range map[string]struct{ data, want string }{
+		"x.gz":   {string(sample[:len(sample)/8]), "x.gz: the gzip data is cut short"},
+		"x.json": {good + good[:60], "x.json:2: document 2: the file ends within a JSON document: cut short"},
+	} {
+		open := func(p Part) *Trace {
+			trace, err := newTrace(name, strings.NewReader(c.data), nil, p)
+			require.NoError(t, err)
+			return trace
+		}
+		cut := open(Part{})
+		require.NoError(t, cut.Cut(), "not read yet")
+		events, err := readAll(cut)
+		require.NoError(t, err)
+		require.NotEmpty(t, events, "what came before the cut is delivered")
+		require.EqualError(t, cut.Cut(), c.want)
+		require.ErrorIs(t, cut.Cut(), ErrCut)
+		_, err = cut.NextRecord()
+		require.Equal(t, io.EOF, err, "again")
 
+		_, err = readAll(open(Part{Resources: []string{"widgets"}}))
+		require.EqualError(t, err, name+`: resource "widgets": found no events of it, but of pods`)
+	}
+	whole, err := Sample()
+	require.NoError(t, err)
+	_, err = readAll(whole)
+	require.NoError(t, err)
+	require.NoError(t, whole.Cut())
+}
+
+func TestTraceGzipFaults(t *testing.T) {
 	damaged := bytes.Clone(sample)
 	damaged[len(damaged)/8] ^= 0xff
 	trace, err := newTrace("x.gz", bytes.NewReader(damaged), nil, Part{})

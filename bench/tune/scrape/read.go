@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +43,11 @@ func unzip(source string, r io.Reader) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	return Parse(source, z)
+	s, err := Parse(source, z)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: the gzip data is cut short, expected a whole scrape", err)
+	}
+	return s, err
 }
 
 func get(ctx context.Context, url string) (*Snapshot, error) {

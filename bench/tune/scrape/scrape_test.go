@@ -78,7 +78,7 @@ func TestReadTakesGzipAndURLs(t *testing.T) {
 	assert.ErrorContains(t, err, "403 Forbidden")
 	require.NoError(t, os.WriteFile(path, zipped.Bytes()[:zipped.Len()/2], 0o666))
 	_, err = Read(t.Context(), path)
-	assert.ErrorContains(t, err, "unexpected EOF", "a cut file")
+	assert.ErrorContains(t, err, "unexpected EOF: the gzip data is cut short, expected a whole scrape")
 }
 
 const histograms = `# TYPE workqueue_adds_total counter

@@ -195,7 +195,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		return errors.New("--metrics-addr: a comparison runs many drives in processes of their own, expected one variant of each part")
 	}
 	if load.trace {
-		if err := l.job.checkRecording(); err != nil {
+		if err := l.job.checkRecording(cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func (j *driveJob) complete(load driveLoad) error {
 
 // checkRecording reads a recording to its end, so that a comparison does not
 // find its faults in its first sample.
-func (j driveJob) checkRecording() error {
+func (j driveJob) checkRecording(stderr io.Writer) error {
 	t, err := trace.Open(j.Source)
 	if err != nil {
 		return err
@@ -86,6 +86,7 @@ func (j driveJob) checkRecording() error {
 	if t.Stats().Events() == 0 {
 		return fmt.Errorf("%s: no events but bookmarks, expected at least one", j.Source)
 	}
+	warnCut(stderr, t.Cut())
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 	if (o.Workload != "" || o.Trace != "") && len(o.Components) > 0 && !slices.Contains(o.Components, "pipeline") {
 		return errors.New("--workload and --trace are what the pipeline runs, which is not selected: expected --component pipeline")
 	}
-	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace}
+	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace, Cut: func(err error) { warnCut(cmd.ErrOrStderr(), err) }}
 	if s.Check != nil {
 		if err := s.Check(load); err != nil {
 			return err

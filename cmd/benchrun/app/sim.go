@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -116,7 +117,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	}
 	arrivals := func(uint64) sim.Arrivals { return nil }
 	if load.trace {
-		recording, err := readRecording(l.source)
+		recording, err := readRecording(l.source, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -154,7 +155,7 @@ func nodesApart(spec loadgen.Spec) ([]sim.Queue, error) {
 	return []sim.Queue{nodes, {Name: "others", Workers: nodes.Workers}}, nil
 }
 
-func readRecording(source string) (*sim.Recording, error) {
+func readRecording(source string, stderr io.Writer) (*sim.Recording, error) {
 	t, err := trace.Open(source)
 	if err != nil {
 		return nil, err
@@ -164,6 +165,7 @@ func readRecording(source string) (*sim.Recording, error) {
 	if err == nil && recording.Len() == 0 {
 		err = fmt.Errorf("%s: no events but bookmarks, expected at least one", source)
 	}
+	warnCut(stderr, t.Cut())
 	return recording, err
 }
 

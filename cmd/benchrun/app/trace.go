@@ -27,9 +27,10 @@ or zstd, and told apart by their contents:
   SimKube       traces of version 2
   compact       its own format, which record and import write
 
-A RECORDING is a file, or - for standard input.
+A RECORDING is a file, or - for standard input. Of one that was cut short, or is
+still being written, all commands use what comes before the end, with a warning.
 
-benchrun run, drive and sim take the same files.`,
+benchrun run, drive, sim and tune take the same files.`,
 		Example: `  # An hour of a cluster's pods, then what happened in it
   benchrun trace record --resource pods --duration 1h --out pods.ibt
   benchrun trace info pods.ibt
@@ -50,8 +51,6 @@ benchrun run, drive and sim take the same files.`,
 type traceInput struct {
 	part   trace.Part
 	traces []*trace.Trace
-	stderr io.Writer
-	cut    []error
 }
 
 func (in *traceInput) addTo(cmd *cobra.Command) {
@@ -69,7 +68,6 @@ func (in *traceInput) addTo(cmd *cobra.Command) {
 
 // open opens all recordings as one, by time.
 func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Record, error), error) {
-	in.stderr = cmd.ErrOrStderr()
 	for _, path := range paths {
 		t, err := in.openOne(cmd, path)
 		if err != nil {
@@ -80,16 +78,10 @@ func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Re
 	}
 	merged := trace.Merge(in.traces...)
 	return func() (trace.Record, error) {
-		for {
-			if err := cmd.Context().Err(); err != nil {
-				return trace.Record{}, err
-			}
-			record, err := merged.NextRecord()
-			if !errors.Is(err, trace.ErrCut) {
-				return record, err
-			}
-			in.cut = append(in.cut, err) // the other recordings go on
+		if err := cmd.Context().Err(); err != nil {
+			return trace.Record{}, err
 		}
+		return merged.NextRecord()
 	}, nil
 }
 
@@ -101,11 +93,18 @@ func (in *traceInput) openOne(cmd *cobra.Command, path string) (*trace.Trace, er
 	return trace.OpenPart(path, in.part)
 }
 
-// warn says on stderr what was odd about the input. What came before a cut was
-// used.
-func (in *traceInput) warn() {
-	for _, err := range in.cut {
-		fmt.Fprintf(in.stderr, "warning: %s; what comes before is used\n", oneLine(err))
+// warn says on stderr which recordings were cut short.
+func (in *traceInput) warn(stderr io.Writer) {
+	for _, t := range in.traces {
+		warnCut(stderr, t.Cut())
+	}
+}
+
+// warnCut says that a recording was cut short, which is known once it was read to
+// its end. Whatever takes recordings uses what comes before.
+func warnCut(stderr io.Writer, err error) {
+	if err != nil {
+		fmt.Fprintf(stderr, "warning: %s; what comes before is used\n", oneLine(err))
 	}
 }
 

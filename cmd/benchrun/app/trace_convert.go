@@ -44,8 +44,7 @@ func traceConvertCommand() *cobra.Command {
 		Use:   "convert RECORDING... [--format compact|jsonl] [--out FILE]",
 		Short: "Write recordings in another format, or a part of them",
 		Long: `Convert writes recordings as JSON lines {"ts", "resource", "type", "object"} or in
-the compact format: all as one, in the order of time. A recording that was cut
-short is written as far as it goes, and a warning says so.`,
+the compact format: all as one, in the order of time.`,
 		Example: `  benchrun trace convert pods.ibt | head
   benchrun trace convert cluster.ibt --resource pods --from 1h --to 2h --out second-hour.ibt
   benchrun trace convert pods.ibt --out pods.jsonl`,
@@ -116,7 +115,7 @@ func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format st
 		return interrupted(err)
 	}
 	ticker.line.done()
-	in.warn()
+	in.warn(cmd.ErrOrStderr())
 	if kept {
 		return fmt.Errorf("interrupted: %s has the %d events until then", to, ticker.count)
 	}
@@ -177,7 +176,7 @@ never lost; how late they were is printed at the end.`,
 				return lines.Flush()
 			})
 			err = errors.Join(err, lines.Close())
-			in.warn()
+			in.warn(cmd.ErrOrStderr())
 			took := time.Since(begin)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d events in %s, %s a second", n, took.Round(time.Millisecond), figure(float64(n)/took.Seconds()))
 			if late := pacer.Lateness(); late.TotalCount() > 0 {

@@ -148,6 +148,6 @@ func (in *traceInput) count(cmd *cobra.Command, args []string) (*summary.Counter
 		ticker.tick("read")
 	}
 	ticker.line.done()
-	in.warn()
+	in.warn(cmd.ErrOrStderr())
 	return counter, nil
 }

@@ -161,7 +161,7 @@ func knownObjects(path string) (map[string]map[string]string, error) {
 	for {
 		r, err := t.NextRecord()
 		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, trace.ErrCut):
+		case errors.Is(err, io.EOF):
 			return known, nil
 		case err != nil:
 			return nil, err

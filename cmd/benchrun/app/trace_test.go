@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/informerbench/informerbench/loadgen/trace/summary"
@@ -264,9 +265,10 @@ func TestInterruptedImport(t *testing.T) {
 	require.Len(t, left, 1, "no part is left behind")
 }
 
-// A recording that is cut short ends none of those that are read beside it.
-func TestCutRecordingBesideAnother(t *testing.T) {
-	lines, cut := sampleFile(t, 200), filepath.Join(t.TempDir(), "cut.jsonl.gz")
+// cutFile packs lines and leaves out the end.
+func cutFile(t *testing.T, lines string) string {
+	t.Helper()
+	cut := filepath.Join(t.TempDir(), "cut.jsonl.gz")
 	text, err := os.ReadFile(lines)
 	require.NoError(t, err)
 	var packed bytes.Buffer
@@ -275,6 +277,39 @@ func TestCutRecordingBesideAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile(cut, packed.Bytes()[:packed.Len()/2], 0o600))
+	return cut
+}
+
+// Every command that takes a recording uses what a cut one holds.
+func TestCutRecordingIsUsed(t *testing.T) {
+	cut := cutFile(t, sampleFile(t, 200))
+	warning := cut + ": the gzip data is cut short; what comes before is used"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"trace", "info", cut}, "warning: " + warning},
+		{[]string{"sim", cut, "--service", "1ms", "--replicas", "1"}, "warning: " + warning},
+		{[]string{"tune", "--trace", cut, "--service", "1ms", "--budget", "1ms"}, "warning: " + warning},
+		{[]string{"run", "--trace", cut, "--rounds", "1", "--variant", "fast"}, "warning: " + warning},
+		{[]string{"drive", cut, "--speed", "max", "--rounds", "2"}, "warning: " + warning},
+		{[]string{"drive", cut, "--speed", "max"}, "warning: " + warning},
+	} {
+		if name := c.args[0]; name != "trace" && name != "sim" {
+			c.args = append(c.args, "--out", filepath.Join(t.TempDir(), "result"))
+		}
+		suite := testSuite()
+		suite.Check = bench.Options.Validate
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, suite.Main(t.Context(), c.args, &stdout, &stderr), "%v: %s", c.args, &stderr)
+		require.Equal(t, 1, strings.Count(stdout.String()+stderr.String(), c.want), "%v: %s%s", c.args, &stdout, &stderr)
+	}
+}
+
+// A recording that is cut short ends none of those that are read beside it.
+func TestCutRecordingBesideAnother(t *testing.T) {
+	lines := sampleFile(t, 200)
+	cut := cutFile(t, lines)
 	for _, args := range [][]string{{cut, lines}, {lines, cut}} {
 		code, stdout, stderr := traceRun(t, append([]string{"convert"}, args...)...)
 		require.Zero(t, code, stderr)

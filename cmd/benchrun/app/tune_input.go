@@ -29,7 +29,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 		r, err := tune.Workload(ctx, spec, l.options)
 		return named(r, "workload "+l.workload, err)
 	case l.trace != "":
-		recording, err := readRecording(l.trace)
+		recording, err := readRecording(l.trace, cmd.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}

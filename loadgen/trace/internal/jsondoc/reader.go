@@ -34,6 +34,7 @@ type Error struct {
 	Document int // 0: before the first
 	Line     int
 	Problem  string
+	Ended    bool // the input ends within the document
 }
 
 func (e *Error) Error() string {
@@ -83,7 +84,7 @@ func (r *Reader) Next() (Entry, error) {
 }
 
 func (r *Reader) fault(format string, args ...any) error {
-	return &Error{r.documents, r.line, fmt.Sprintf(format, args...)}
+	return &Error{Document: r.documents, Line: r.line, Problem: fmt.Sprintf(format, args...)}
 }
 
 // document reads the next document up to its end, or up to the items of a list.

@@ -45,7 +45,7 @@ func (r *Reader) ended(err error) error {
 		return r.fault("%v", err)
 	}
 	if errors.Is(err, io.EOF) {
-		return r.fault("the file ends within a JSON document")
+		return &Error{Document: r.documents, Line: r.line, Problem: "the file ends within a JSON document", Ended: true}
 	}
 	return err
 }
@@ -65,7 +65,7 @@ func (r *Reader) expect(c, wanted byte) error {
 // cut says that a document ended early, since another begins after it: nobody
 // prints an opening brace at the begin of a line within an object.
 func (r *Reader) cut(line int) error {
-	return &Error{r.documents, line, "the JSON document is cut short, another one begins on line " + strconv.Itoa(r.line)}
+	return &Error{Document: r.documents, Line: line, Problem: "the JSON document is cut short, another one begins on line " + strconv.Itoa(r.line)}
 }
 
 // members takes the object at the read position. It calls visit with each key
