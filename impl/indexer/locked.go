@@ -23,7 +23,7 @@ func NewLocked(keyFunc cache.KeyFunc, indexers cache.Indexers) *Indexer {
 
 // NewLockedStore makes the store of NewLocked.
 func NewLockedStore(indexers cache.Indexers) cache.ThreadSafeStoreWithTransaction {
-	return &lockedStore{data: newPlain(copyOf(indexers))}
+	return &lockedStore{data: newPlain(newSchema(indexers))}
 }
 
 func (s *lockedStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
@@ -32,16 +32,16 @@ func (s *lockedStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entries := make([]entry, len(txns))
+	vals := make([][][]string, len(txns))
 	for i, txn := range txns {
 		if txn.Type != cache.TransactionTypeDelete {
-			entries[i] = entryOf(s.data.indexers, txn.Key, txn.Object)
+			vals[i] = s.data.schema.values(nil, txn.Key, txn.Object)
 		}
 	}
 	for i, txn := range txns {
 		switch txn.Type {
 		case cache.TransactionTypeAdd, cache.TransactionTypeUpdate:
-			s.data.put(txn.Key, txn.Object, entries[i])
+			s.data.put(txn.Key, txn.Object, vals[i])
 		case cache.TransactionTypeDelete:
 			s.data.remove(txn.Key)
 		}
@@ -54,7 +54,8 @@ func (s *lockedStore) Add(key string, obj any) { s.Update(key, obj) }
 func (s *lockedStore) Update(key string, obj any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.data.put(key, obj, entryOf(s.data.indexers, key, obj))
+	var few [4][]string
+	s.data.put(key, obj, s.data.schema.values(few[:0], key, obj))
 	s.observe(obj)
 }
 
@@ -77,7 +78,7 @@ func (s *lockedStore) observe(obj any) {
 func (s *lockedStore) Replace(items map[string]any, resourceVersion string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.data.reset(items)
+	s.data = plainOf(items, s.data.schema)
 	s.rv = resourceVersion
 }
 
@@ -118,24 +119,25 @@ func (s *lockedStore) ListKeys() []string {
 func (s *lockedStore) Index(name string, obj any) ([]any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	fn := s.data.indexers[name]
-	if fn == nil {
+	fn, index, ok := s.data.index(name)
+	if !ok {
 		return nil, noIndex(name)
 	}
 	vals, err := fn(obj)
 	if err != nil {
 		return nil, err
 	}
-	return s.objects(s.data.matches(name, vals)), nil
+	return s.objects(index.having(vals)), nil
 }
 
 func (s *lockedStore) ByIndex(name, value string) ([]any, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.data.indexers[name] == nil {
+	_, index, ok := s.data.index(name)
+	if !ok {
 		return nil, noIndex(name)
 	}
-	return s.objects(s.data.indices[name][value]), nil
+	return s.objects(index[value]), nil
 }
 
 func (s *lockedStore) objects(keys sets.Set[string]) []any {
@@ -150,33 +152,34 @@ func (s *lockedStore) objects(keys sets.Set[string]) []any {
 func (s *lockedStore) IndexKeys(name, value string) ([]string, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.data.indexers[name] == nil {
+	_, index, ok := s.data.index(name)
+	if !ok {
 		return nil, noIndex(name)
 	}
-	return sets.List(s.data.indices[name][value]), nil
+	return sets.List(index[value]), nil
 }
 
 func (s *lockedStore) ListIndexFuncValues(name string) []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	index := s.data.indices[name]
+	_, index, _ := s.data.index(name)
 	return slices.AppendSeq(make([]string, 0, len(index)), maps.Keys(index))
 }
 
 func (s *lockedStore) GetIndexers() cache.Indexers {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return copyOf(s.data.indexers)
+	return s.data.schema.indexers()
 }
 
 func (s *lockedStore) AddIndexers(added cache.Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, err := merged(s.data.indexers, added)
+	all, err := merged(s.data.schema.indexers(), added)
 	if err != nil {
 		return err
 	}
-	s.data = s.data.indexedBy(all)
+	s.data = plainOf(s.data.items, newSchema(all))
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package indexer
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 )
@@ -8,116 +10,108 @@ import (
 // plain is a map of objects with its indices, without a lock: what `locked` has
 // one of and `sharded` has one of a shard.
 //
-// Invariant: key ∈ indices[name][value] ⇔ value ∈ indexers[name](items[key]);
-// no set is empty.
+// Invariant: key ∈ indices[i][value] ⇔ value ∈ schema[i].fn(items[key]); no set is
+// empty.
 type plain struct {
-	items    map[string]any
-	indexers cache.Indexers // never changed, only exchanged
-	indices  map[string]map[string]sets.Set[string]
+	items   map[string]any
+	schema  *schema
+	indices []keySets
 }
 
-func newPlain(indexers cache.Indexers) plain {
-	p := plain{items: map[string]any{}, indexers: indexers}
-	p.indices = emptyIndices(indexers)
+// keySets are the keys of the objects that have a value, by value.
+type keySets map[string]sets.Set[string]
+
+func newPlain(sc *schema) plain {
+	p := plain{items: map[string]any{}, schema: sc, indices: make([]keySets, len(*sc))}
+	for i := range p.indices {
+		p.indices[i] = keySets{}
+	}
 	return p
 }
 
-func emptyIndices(indexers cache.Indexers) map[string]map[string]sets.Set[string] {
-	indices := make(map[string]map[string]sets.Set[string], len(indexers))
-	for name := range indexers {
-		indices[name] = map[string]sets.Set[string]{}
+// index is the function of an index and its sets, and false if there is none.
+func (p *plain) index(name string) (cache.IndexFunc, keySets, bool) {
+	i, ok := p.schema.column(name)
+	if !ok {
+		return nil, nil, false
 	}
-	return indices
+	return (*p.schema)[i].fn, p.indices[i], true
 }
 
-// An entry is the values of one object, by index name.
-type entry map[string][]string
-
-func entryOf(indexers cache.Indexers, key string, obj any) entry {
-	if len(indexers) == 0 {
-		return nil
-	}
-	e := make(entry, len(indexers))
-	for name, fn := range indexers {
-		e[name] = values(name, fn, key, obj)
-	}
-	return e
-}
-
-// put stores obj, whose values are added.
-func (p *plain) put(key string, obj any, added entry) {
-	p.unindex(key)
+// put stores obj, whose values are vals, index by index.
+func (p *plain) put(key string, obj any, vals [][]string) {
+	var few [4][]string
+	had := p.had(few[:0], key)
 	p.items[key] = obj
-	p.index(key, added)
+	for i, index := range p.indices {
+		if !slices.Equal(had[i], vals[i]) {
+			index.remove(key, had[i])
+			index.insert(key, vals[i])
+		}
+	}
 }
 
 func (p *plain) remove(key string) {
-	p.unindex(key)
+	var few [4][]string
+	for i, vals := range p.had(few[:0], key) {
+		p.indices[i].remove(key, vals)
+	}
 	delete(p.items, key)
 }
 
-func (p *plain) index(key string, added entry) {
-	for name, vals := range added {
-		index := p.indices[name]
-		for _, v := range vals {
-			if index[v] == nil {
-				index[v] = sets.Set[string]{}
-			}
-			index[v].Insert(key)
+// had appends the values of what is stored under key, none if nothing is.
+func (p *plain) had(vals [][]string, key string) [][]string {
+	if old, ok := p.items[key]; ok {
+		return p.schema.values(vals, key, old)
+	}
+	return append(vals, make([][]string, len(p.indices))...)
+}
+
+func (s keySets) insert(key string, vals []string) {
+	for _, v := range vals {
+		if s[v] == nil {
+			s[v] = sets.Set[string]{}
+		}
+		s[v].Insert(key)
+	}
+}
+
+// remove drops a value that nobody has any more with its set, or indices of
+// short-lived objects grow for ever (kubernetes/kubernetes#84959).
+func (s keySets) remove(key string, vals []string) {
+	for _, v := range vals {
+		set := s[v]
+		set.Delete(key)
+		if set != nil && set.Len() == 0 {
+			delete(s, v)
 		}
 	}
 }
 
-// unindex takes the stored object's entries out of the indices. A value that
-// nobody has any more is removed with its set, or indices of short-lived
-// objects grow for ever (kubernetes/kubernetes#84959).
-func (p *plain) unindex(key string) {
-	old, ok := p.items[key]
-	if !ok {
-		return
-	}
-	for name, vals := range entryOf(p.indexers, key, old) {
-		index := p.indices[name]
-		for _, v := range vals {
-			set := index[v]
-			set.Delete(key)
-			if set != nil && set.Len() == 0 {
-				delete(index, v)
-			}
-		}
-	}
-}
-
-// reset makes items the contents.
-func (p *plain) reset(items map[string]any) {
-	q := newPlain(p.indexers)
-	q.items = items
-	for key, obj := range items {
-		q.index(key, entryOf(q.indexers, key, obj))
-	}
-	*p = q
-}
-
-// indexedBy is p with the indices of indexers, of which p may have some.
-func (p *plain) indexedBy(indexers cache.Indexers) plain {
-	q := newPlain(indexers)
-	q.items = p.items
-	for key, obj := range q.items {
-		q.index(key, entryOf(indexers, key, obj))
-	}
-	return q
-}
-
-// matches is the keys that have any of vals in an index.
-func (p *plain) matches(name string, vals []string) sets.Set[string] {
+// having is the keys that have any of vals.
+func (s keySets) having(vals []string) sets.Set[string] {
 	if len(vals) == 1 {
-		return p.indices[name][vals[0]]
+		return s[vals[0]]
 	}
 	keys := sets.Set[string]{}
 	for _, v := range vals {
-		for key := range p.indices[name][v] {
+		for key := range s[v] {
 			keys.Insert(key)
 		}
 	}
 	return keys
+}
+
+// plainOf has items and the indices of a schema.
+func plainOf(items map[string]any, sc *schema) plain {
+	p := newPlain(sc)
+	p.items = items
+	var vals [][]string
+	for key, obj := range items {
+		vals = sc.values(vals[:0], key, obj)
+		for i, index := range p.indices {
+			index.insert(key, vals[i])
+		}
+	}
+	return p
 }

@@ -39,9 +39,9 @@ func NewSharded(keyFunc cache.KeyFunc, indexers cache.Indexers) *Indexer {
 // NewShardedStore makes the store of NewSharded.
 func NewShardedStore(indexers cache.Indexers) cache.ThreadSafeStoreWithTransaction {
 	s := &shardedStore{seed: maphash.MakeSeed()}
-	indexers = copyOf(indexers)
+	sc := newSchema(indexers)
 	for i := range s.shards {
-		s.shards[i].plain = newPlain(indexers)
+		s.shards[i].plain = newPlain(sc)
 	}
 	return s
 }
@@ -85,18 +85,18 @@ func (s *shardedStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 		set |= 1 << s.shardOf(txn.Key)
 	}
 	defer s.lock(set)()
-	indexers := s.shards[bits.TrailingZeros64(set)].indexers
-	entries := make([]entry, len(txns))
+	sc := s.shards[bits.TrailingZeros64(set)].schema
+	vals := make([][][]string, len(txns))
 	for i, txn := range txns {
 		if txn.Type != cache.TransactionTypeDelete {
-			entries[i] = entryOf(indexers, txn.Key, txn.Object)
+			vals[i] = sc.values(nil, txn.Key, txn.Object)
 		}
 	}
 	for i, txn := range txns {
 		sh := &s.shards[s.shardOf(txn.Key)]
 		switch txn.Type {
 		case cache.TransactionTypeAdd, cache.TransactionTypeUpdate:
-			sh.put(txn.Key, txn.Object, entries[i])
+			sh.put(txn.Key, txn.Object, vals[i])
 		case cache.TransactionTypeDelete:
 			sh.remove(txn.Key)
 		}
@@ -110,7 +110,8 @@ func (s *shardedStore) Update(key string, obj any) {
 	sh := &s.shards[s.shardOf(key)]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.put(key, obj, entryOf(sh.indexers, key, obj))
+	var few [4][]string
+	sh.put(key, obj, sh.schema.values(few[:0], key, obj))
 	s.observe(obj)
 }
 
@@ -157,8 +158,7 @@ func (s *shardedStore) Replace(items map[string]any, resourceVersion string) {
 	defer s.lock(all)()
 	var next [shardCount]plain
 	for i := range next {
-		next[i].indexers = s.shards[i].indexers
-		next[i].reset(parts[i])
+		next[i] = plainOf(parts[i], s.shards[i].schema)
 	}
 	for i := range next {
 		s.shards[i].plain = next[i]
@@ -229,7 +229,8 @@ func (s *shardedStore) indexFunc(name string) cache.IndexFunc {
 	sh := &s.shards[0]
 	sh.mu.RLock()
 	defer sh.mu.RUnlock()
-	return sh.indexers[name]
+	fn, _, _ := sh.index(name)
+	return fn
 }
 
 func (s *shardedStore) matching(name string, vals ...string) []any {
@@ -238,7 +239,8 @@ func (s *shardedStore) matching(name string, vals ...string) []any {
 	var matches [shardCount]sets.Set[string]
 	n := 0
 	for i := range s.shards {
-		matches[i] = s.shards[i].matches(name, vals)
+		_, index, _ := s.shards[i].index(name)
+		matches[i] = index.having(vals)
 		n += matches[i].Len()
 	}
 	objs := make([]any, 0, n)
@@ -259,7 +261,8 @@ func (s *shardedStore) IndexKeys(name, value string) ([]string, error) {
 		defer s.runlockAll()
 		keys := []string{}
 		for i := range s.shards {
-			for key := range s.shards[i].indices[name][value] {
+			_, index, _ := s.shards[i].index(name)
+			for key := range index[value] {
 				keys = append(keys, key)
 			}
 		}
@@ -274,7 +277,8 @@ func (s *shardedStore) ListIndexFuncValues(name string) []string {
 	defer s.runlockAll()
 	vals := sets.Set[string]{}
 	for i := range s.shards {
-		for v := range s.shards[i].indices[name] {
+		_, index, _ := s.shards[i].index(name)
+		for v := range index {
 			vals.Insert(v)
 		}
 	}
@@ -285,18 +289,19 @@ func (s *shardedStore) GetIndexers() cache.Indexers {
 	sh := &s.shards[0]
 	sh.mu.RLock()
 	defer sh.mu.RUnlock()
-	return copyOf(sh.indexers)
+	return sh.schema.indexers()
 }
 
 func (s *shardedStore) AddIndexers(added cache.Indexers) error {
 	defer s.lock(all)()
-	indexers, err := merged(s.shards[0].indexers, added)
+	indexers, err := merged(s.shards[0].schema.indexers(), added)
 	if err != nil {
 		return err
 	}
+	sc := newSchema(indexers)
 	var next [shardCount]plain
 	for i := range next {
-		next[i] = s.shards[i].indexedBy(indexers)
+		next[i] = plainOf(s.shards[i].items, sc)
 	}
 	for i := range next {
 		s.shards[i].plain = next[i]

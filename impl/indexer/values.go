@@ -86,11 +86,3 @@ func merged(old, added cache.Indexers) (cache.Indexers, error) {
 	maps.Copy(all, added)
 	return all, nil
 }
-
-// copyOf is a copy for a caller of GetIndexers, who may keep and change it
-// while others add indexers.
-func copyOf(indexers cache.Indexers) cache.Indexers {
-	all := make(cache.Indexers, len(indexers))
-	maps.Copy(all, indexers)
-	return all
-}
