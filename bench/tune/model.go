@@ -22,15 +22,15 @@ type Model struct {
 	Dispersion  float64 `json:"dispersion"`        // of arrivals: 1 is at random, 0 even, more is bursts
 	Bursts      string  `json:"bursts"`            // in words
 
-	Work        float64 `json:"workMean"`        // from get to done, as measured
-	Busy        float64 `json:"busyMean"`        // of it, what is no wait for the client's rate limit
-	Service     float64 `json:"serviceMean"`     // of that, what is no API call
-	ServiceCV   float64 `json:"serviceCV"`       // coefficient of variation of Busy
-	Calls       float64 `json:"calls"`           // API calls a reconcile
-	CallLatency float64 `json:"callLatencyMean"` // of a call once sent
-	CallRate    float64 `json:"callRate"`        // of this queue
-	Background  float64 `json:"background"`      // calls a second of others that share the client's limit
-	Throttle    float64 `json:"throttleMean"`    // wait of a call for the limit, as measured
+	Work        float64 `json:"workMean"`            // from get to done, as measured
+	Busy        float64 `json:"busyMean"`            // of it, what is no wait for the client's rate limit
+	Service     float64 `json:"serviceMean"`         // of that, what is no API call
+	ServiceCV   float64 `json:"serviceCV,omitempty"` // coefficient of variation of Busy; none for a workload or recording, whose distributions say it
+	Calls       float64 `json:"calls"`               // API calls a reconcile
+	CallLatency float64 `json:"callLatencyMean"`     // of a call once sent
+	CallRate    float64 `json:"callRate"`            // of this queue
+	Background  float64 `json:"background"`          // calls a second of others that share the client's limit
+	Throttle    float64 `json:"throttleMean"`        // wait of a call for the limit, as measured
 
 	Failure     float64 `json:"failure"`     // probability that a reconcile fails
 	Utilisation float64 `json:"utilisation"` // of the workers, as measured

@@ -33,7 +33,10 @@ reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60,
 	require.NoError(t, err)
 	assert.Empty(t, check(t, "tune", b), "describe new fields in tune.schema.json")
 
+	assert.NotContains(t, string(b), "serviceCV", "its distributions say it")
+
 	// What a measurement adds, and what refused advice leaves out.
+	r.Queues[0].Model.ServiceCV = 1.5
 	r.Queues[0].Reproduction = &tune.Reproduction{Wait: []tune.Bucket{{}}}
 	r.Queues = append(r.Queues, tune.Advice{Queue: "b", Refused: "why", Record: "what"})
 	b, err = json.Marshal(r)
