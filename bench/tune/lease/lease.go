@@ -52,6 +52,9 @@ type Advice struct {
 	// BeyondSkew are partitions under the recommended settings, with a second
 	// clock that runs faster and faster; empty if the elector takes no clock.
 	BeyondSkew []failover.Result `json:"beyondSkew,omitempty"`
+	// Stopped says why it ended: "complete" or "interrupted". Interrupted, it
+	// recommends the best of what was tried, and Before and After may lack scenarios.
+	Stopped string `json:"stopped"`
 }
 
 // A Choice is the best that can be had at a retry period.
@@ -74,7 +77,8 @@ var retryPeriods = []time.Duration{
 const longestPeriod = time.Minute
 
 // Advise recommends settings, or says in its error what is impossible and what
-// comes nearest.
+// comes nearest. When the context ends it recommends the best of what it has
+// tried, and fails if that is nothing.
 func Advise(ctx context.Context, p Problem) (Advice, error) {
 	if p.Progress == nil {
 		p.Progress = func(string) {}
@@ -82,20 +86,13 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 	if err := p.complete(ctx); err != nil {
 		return Advice{}, err
 	}
-	a := Advice{Problem: p}
-	for _, retry := range p.periods() {
-		choice, err := p.longest(ctx, retry)
-		if err != nil {
-			return Advice{}, err
-		}
-		if choice.LeaseDuration == 0 {
-			break // a longer retry period only makes it worse
-		}
-		choice.Calls = p.calls(retry)
-		a.Choices = append(a.Choices, choice)
+	a := Advice{Problem: p, Stopped: "complete"}
+	err := a.search(ctx)
+	if err == nil && len(a.Choices) == 0 {
+		err = p.impossible(ctx)
 	}
-	if len(a.Choices) == 0 {
-		return Advice{}, p.impossible(ctx)
+	if len(a.Choices) == 0 || err != nil && ctx.Err() == nil {
+		return Advice{}, err
 	}
 	best := a.Choices[0]
 	for _, c := range a.Choices {
@@ -104,15 +101,41 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 		}
 	}
 	a.Recommended = best.Settings
-	var err error
-	if a.Before, err = p.scenarios(ctx, p.Current); err != nil {
-		return Advice{}, err
+	if err == nil {
+		err = a.show(ctx)
 	}
-	if a.After, err = p.scenarios(ctx, a.Recommended); err != nil {
-		return Advice{}, err
+	if err != nil && ctx.Err() != nil {
+		a.Stopped, err = "interrupted", nil
 	}
-	a.BeyondSkew, err = p.beyondSkew(ctx, a.Recommended)
 	return a, err
+}
+
+// search makes a choice for each retry period.
+func (a *Advice) search(ctx context.Context) error {
+	for _, retry := range a.periods() {
+		choice, err := a.longest(ctx, retry)
+		if choice.LeaseDuration == 0 {
+			return err // a longer retry period only makes it worse
+		}
+		choice.Calls = a.calls(retry)
+		a.Choices = append(a.Choices, choice)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show simulates the current and the recommended settings.
+func (a *Advice) show(ctx context.Context) (err error) {
+	if a.Before, err = a.scenarios(ctx, a.Current); err != nil {
+		return err
+	}
+	if a.After, err = a.scenarios(ctx, a.Recommended); err != nil {
+		return err
+	}
+	a.BeyondSkew, err = a.beyondSkew(ctx, a.Recommended)
+	return err
 }
 
 // complete checks the objectives and fills in what the current settings give.
@@ -179,7 +202,8 @@ func (p *Problem) settings(lease, retry time.Duration) failover.Settings {
 }
 
 // longest finds the longest lease duration, in whole seconds as the API keeps
-// it, that fails over in time, and none if even the shortest doesn't.
+// it, that fails over in time, and none if even the shortest doesn't. With an
+// error it is the longest so far.
 func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, error) {
 	shortest := 1
 	for p.settings(time.Duration(shortest)*time.Second, retry).Validate() != nil {
@@ -194,7 +218,7 @@ func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, err
 		p.Progress("trying " + s.String())
 		r, err := p.crash(ctx, s)
 		if err != nil {
-			return Choice{}, err
+			return best, err
 		}
 		if r.Unrecovered == 0 && r.Failover.P99 <= p.Objectives.Failover {
 			low = middle
@@ -233,7 +257,7 @@ func (p *Problem) impossible(ctx context.Context) error {
 		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
 }
 
-// scenarios simulates settings in all of them.
+// scenarios simulates settings in all of them, with an error in some.
 func (p *Problem) scenarios(ctx context.Context, s failover.Settings) ([]failover.Result, error) {
 	var all []failover.Result
 	for _, scenario := range failover.Scenarios() {
@@ -242,7 +266,7 @@ func (p *Problem) scenarios(ctx context.Context, s failover.Settings) ([]failove
 		p.Progress(fmt.Sprintf("simulating %v: %s, %d runs", s, scenario, c.Runs))
 		r, err := p.Simulate(ctx, c)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, r)
 	}
@@ -268,7 +292,7 @@ func (p *Problem) beyondSkew(ctx context.Context, s failover.Settings) ([]failov
 		p.Progress(fmt.Sprintf("simulating %v: partition, a clock %.2f times as fast", s, c.Rates[1]))
 		r, err := p.Simulate(ctx, c)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, r)
 	}

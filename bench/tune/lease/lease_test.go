@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,50 @@ func TestDefaultsAreTheCurrentSettings(t *testing.T) {
 	assert.InDelta(t, 0.81, a.Objectives.Calls, 0.01)
 	assert.Greater(t, a.Objectives.Failover, 17*time.Second)
 	assert.GreaterOrEqual(t, a.Recommended.RenewDeadline-a.Recommended.RetryPeriod, 8*time.Second)
+}
+
+// An end in any of its steps leaves the best of what was tried.
+func TestInterrupted(t *testing.T) {
+	whole, err := Advise(t.Context(), problem(t))
+	require.NoError(t, err)
+	require.Equal(t, "complete", whole.Stopped)
+	for _, c := range []struct {
+		at                      string // the progress that ends it
+		choices, before, beyond int
+	}{
+		{"measuring", 0, 0, 0},
+		{"trying " + whole.Choices[1].String(), 1, 0, 0},
+		{": crash, 200 runs", len(whole.Choices), 2, 0},
+		{"partition, a clock", len(whole.Choices), len(whole.Before), 0},
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		p := problem(t)
+		simulate := p.Simulate
+		p.Progress = func(doing string) {
+			if strings.Contains(doing, c.at) {
+				interrupt()
+			}
+		}
+		p.Simulate = func(ctx context.Context, c failover.Config) (failover.Result, error) {
+			if ctx.Err() != nil {
+				return failover.Result{}, ctx.Err()
+			}
+			return simulate(ctx, c)
+		}
+		a, err := Advise(ctx, p)
+		interrupt()
+		if c.choices == 0 {
+			require.ErrorIs(t, err, context.Canceled, c.at)
+			continue
+		}
+		require.NoError(t, err, c.at)
+		assert.Equal(t, "interrupted", a.Stopped, c.at)
+		assert.GreaterOrEqual(t, len(a.Choices), c.choices, c.at)
+		assert.Len(t, a.Before, c.before, c.at)
+		assert.Len(t, a.BeyondSkew, c.beyond, c.at)
+		require.NoError(t, a.Recommended.Validate(), c.at)
+		assert.LessOrEqual(t, a.Choices[0].Failover, a.Objectives.Failover, c.at)
+	}
 }
 
 func TestImpossible(t *testing.T) {

@@ -138,11 +138,14 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 	}
 	advice, err := lease.Advise(cmd.Context(), p)
 	progress.done()
-	if cmd.Context().Err() != nil {
-		return errors.New("interrupted: nothing is recommended")
+	if err != nil && cmd.Context().Err() != nil {
+		return errors.New("interrupted before any settings were seen to keep the objectives: nothing is recommended")
 	}
 	if err != nil {
 		return err
+	}
+	if advice.Stopped == "interrupted" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted: recommended is the best of %s tried; \"-\" was not simulated\n", count(len(advice.Choices), "retry period"))
 	}
 	advice.Elector = e.elector
 	if err := out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || out != "table" {
@@ -166,7 +169,16 @@ func electionTable(a lease.Advice) table {
 		t.rows = append(t.rows, []string{name, of(a.Current, index(a.Before)), of(a.Recommended, index(a.After))})
 	}
 	type results = map[failover.Scenario]failover.Result
-	times := func(x failover.Times) string {
+	simulated := func(scenario failover.Scenario, show func(failover.Result) string) func(failover.Settings, results) string {
+		return func(_ failover.Settings, all results) string {
+			if r, ok := all[scenario]; ok {
+				return show(r)
+			}
+			return "-"
+		}
+	}
+	times := func(r failover.Result) string {
+		x := r.Failover
 		if x.Runs == 0 {
 			return "-"
 		}
@@ -174,25 +186,25 @@ func electionTable(a lease.Advice) table {
 		return short(x.P50) + " / " + short(x.P99) + " / " + short(x.Max) + " s"
 	}
 	row("lease / renew / retry", func(s failover.Settings, _ results) string { return s.String() })
-	row("first leader, p50 / p99 / max", func(_ failover.Settings, r results) string { return times(r[failover.Start].Failover) })
-	row("failover after a clean end", func(_ failover.Settings, r results) string { return times(r[failover.Release].Failover) })
-	row("failover after a crash", func(_ failover.Settings, r results) string { return times(r[failover.Crash].Failover) })
-	row("failover after a partition", func(_ failover.Settings, r results) string { return times(r[failover.Partition].Failover) })
-	row("API calls a second: leader, each other", func(_ failover.Settings, r results) string {
-		return fmt.Sprintf("%.2f, %.2f", r[failover.Steady].LeaderCalls, r[failover.Steady].StandbyCalls)
-	})
-	row("leadership lost for nothing, an hour", func(_ failover.Settings, r results) string {
-		return fmt.Sprintf("%.3g", r[failover.Steady].Losses)
-	})
-	row("API calls of 3s for a renew deadline: leader kept", func(_ failover.Settings, r results) string {
-		slow := r[failover.SlowAPI]
-		return fmt.Sprintf("%.1f%%", 100*float64(slow.Kept)/float64(max(1, slow.Config.Runs)))
-	})
+	row("first leader, p50 / p99 / max", simulated(failover.Start, times))
+	row("failover after a clean end", simulated(failover.Release, times))
+	row("failover after a crash", simulated(failover.Crash, times))
+	row("failover after a partition", simulated(failover.Partition, times))
+	row("API calls a second: leader, each other", simulated(failover.Steady, func(r failover.Result) string {
+		return fmt.Sprintf("%.2f, %.2f", r.LeaderCalls, r.StandbyCalls)
+	}))
+	row("leadership lost for nothing, an hour", simulated(failover.Steady, func(r failover.Result) string { return fmt.Sprintf("%.3g", r.Losses) }))
+	row("API calls of 3s for a renew deadline: leader kept", simulated(failover.SlowAPI, func(r failover.Result) string {
+		return fmt.Sprintf("%.1f%%", 100*float64(r.Kept)/float64(max(1, r.Config.Runs)))
+	}))
 	row("API outage survived for sure", func(s failover.Settings, _ results) string { return (s.RenewDeadline - s.RetryPeriod).String() })
 	row("clock rates may differ by", func(s failover.Settings, _ results) string {
 		return fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))
 	})
 	row("runs in which two led at once", func(_ failover.Settings, r results) string {
+		if len(r) == 0 {
+			return "-"
+		}
 		n := 0
 		for _, x := range r {
 			n += x.Overlaps

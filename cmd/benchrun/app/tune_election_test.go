@@ -1,9 +1,12 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/lease"
+	"github.com/informerbench/informerbench/loadgen/sim/failover"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -48,4 +51,27 @@ func TestTuneElection(t *testing.T) {
 	code, _, stderr = benchrun(t, "tune", "--workload", "hot-keys", "--failover", "10s")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "--failover: it is of leader election, expected --election beside it")
+}
+
+// Ctrl-C before any settings are known to do says that there are none; scenarios
+// that it left out are no zeros.
+func TestTuneElectionInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout strings.Builder
+	stderr := trigger{word: "measuring", then: cancel}
+	code := testSuite().Main(ctx, []string{"tune", "--election", "--runs", "20", "--seed", "1"}, &stdout, &stderr)
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout.String())
+	assert.Contains(t, stderr.String(), "error: interrupted before any settings were seen to keep the objectives: nothing is recommended\n")
+
+	steady := failover.Result{Config: failover.Config{Scenario: failover.Steady}, LeaderCalls: 0.5}
+	table := electionTable(lease.Advice{Problem: lease.Problem{Current: failover.Defaults}, Recommended: failover.Defaults, Before: []failover.Result{steady}})
+	cells := map[string][]string{}
+	for _, row := range table.rows {
+		cells[row[0]] = row[1:]
+	}
+	assert.Equal(t, []string{"0.50, 0.00", "-"}, cells["API calls a second: leader, each other"])
+	assert.Equal(t, []string{"0", "-"}, cells["runs in which two led at once"])
+	assert.Equal(t, []string{"-", "-"}, cells["API calls of 3s for a renew deadline: leader kept"])
 }
