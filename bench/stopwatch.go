@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"testing"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/cputime"
 )
 
 // A stopwatch sums what the measured parts of a benchmark cost. It reports
@@ -29,13 +31,13 @@ func (s *stopwatch) start() {
 		s.latencies = schedulingLatencies().Counts
 	}
 	s.begunCounters = readCounters()
-	s.begunCPU = processCPU()
+	s.begunCPU = cputime.Process()
 	s.begun = time.Now()
 }
 
 func (s *stopwatch) stop(items int) {
 	s.wall += time.Since(s.begun)
-	s.cpu += processCPU() - s.begunCPU
+	s.cpu += cputime.Process() - s.begunCPU
 	now := readCounters()
 	s.objects += now.objects - s.begunCounters.objects
 	s.bytes += now.bytes - s.begunCounters.bytes

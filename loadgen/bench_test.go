@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/cputime"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +30,7 @@ func endless(b testing.TB, name string) *Spec {
 // perEvent reports the CPU time of all threads, the garbage collector's too:
 // on a busy machine it tells more than the time on the wall.
 func perEvent(b *testing.B, begin time.Duration) {
-	cpu := cpuTime() - begin
+	cpu := cputime.Process() - begin
 	b.ReportMetric(float64(cpu)/float64(b.N), "cpu-ns/op")
 	b.ReportMetric(float64(b.N)/cpu.Seconds()/1e6, "M/cpu-s")
 }
@@ -41,7 +42,7 @@ func BenchmarkSchedule(b *testing.B) {
 			schedule, err := endless(b, name).Schedule()
 			require.NoError(b, err)
 			b.ReportAllocs()
-			begin := cpuTime()
+			begin := cputime.Process()
 			for b.Loop() {
 				if _, ok := schedule.Next(); !ok {
 					b.Fatal("the schedule has ended")
@@ -67,7 +68,7 @@ func BenchmarkStream(b *testing.B) {
 				}
 			}
 			b.ReportAllocs()
-			begin := cpuTime()
+			begin := cputime.Process()
 			for b.Loop() {
 				if _, err := g.Next(); err != nil {
 					b.Fatal(err)
@@ -96,7 +97,7 @@ func BenchmarkPreset(b *testing.B) {
 			spec, err := Preset(name)
 			require.NoError(b, err)
 			b.ReportAllocs()
-			events, begin := 0, cpuTime()
+			events, begin := 0, cputime.Process()
 			for b.Loop() {
 				g, err := spec.Generator()
 				require.NoError(b, err)
@@ -104,7 +105,7 @@ func BenchmarkPreset(b *testing.B) {
 				require.NoError(b, err)
 				events += n
 			}
-			cpu := cpuTime() - begin
+			cpu := cputime.Process() - begin
 			b.ReportMetric(float64(cpu)/float64(events), "cpu-ns/event")
 			b.ReportMetric(float64(events)/cpu.Seconds()/1e6, "M/cpu-s")
 			b.ReportMetric(float64(events)/float64(b.N), "events/op")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/cputime"
 	"github.com/informerbench/informerbench/loadgen/fakeapi"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -59,7 +60,7 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 		return nil, err
 	}
 	s.types = g.Types()
-	begin, cpu, events := time.Now(), processCPU(), 0
+	begin, cpu, events := time.Now(), cputime.Process(), 0
 	for ; events < selfTestEvents && time.Since(begin) < selfTestTime; events++ {
 		_, err := g.Next()
 		if errors.Is(err, io.EOF) {
@@ -69,7 +70,7 @@ func ofSpec(spec *loadgen.Spec) (*source, error) {
 			return nil, err
 		}
 	}
-	s.perEvent = (processCPU() - cpu) / time.Duration(max(events, 1))
+	s.perEvent = (cputime.Process() - cpu) / time.Duration(max(events, 1))
 	return s, nil
 }
 
@@ -83,7 +84,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		return nil, err
 	}
 	defer closeStream(stream)
-	cpu, events := processCPU(), 0
+	cpu, events := cputime.Process(), 0
 	for {
 		e, err := stream.Next()
 		if errors.Is(err, io.EOF) || err == nil && playing > 0 && e.At > playing {
@@ -119,7 +120,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 	if c, ok := stream.(interface{ Cut() error }); ok {
 		s.cut = c.Cut()
 	}
-	s.perEvent = (processCPU() - cpu) / time.Duration(events)
+	s.perEvent = (cputime.Process() - cpu) / time.Duration(events)
 	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
 		stream, err := open()
 		return nil, &byKind{stream, kinds}, err

@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/metrics"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/cputime"
 )
 
 // counters are the process's, read without stopping it.
@@ -24,7 +26,7 @@ func readCounters() counters {
 	}
 	metrics.Read(samples)
 	return counters{
-		cpu: processCPU(),
+		cpu: cputime.Process(),
 		gc:  samples[0].Value.Float64(), mutex: samples[1].Value.Float64(),
 		bytes:   samples[2].Value.Uint64(),
 		objects: samples[3].Value.Uint64() + samples[4].Value.Uint64(),

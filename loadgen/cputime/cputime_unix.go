@@ -1,15 +1,15 @@
 //go:build unix
 
-package bench
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// processCPU is the CPU time that the process has used, in user and kernel
+// Process is the CPU time that this process has used, in user and kernel
 // mode.
-func processCPU() time.Duration {
+func Process() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
 		return 0

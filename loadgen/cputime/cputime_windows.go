@@ -1,13 +1,13 @@
-package drive
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// processCPU is the CPU time that the process has used, in user and kernel
+// Process is the CPU time that this process has used, in user and kernel
 // mode.
-func processCPU() time.Duration {
+func Process() time.Duration {
 	var creation, exit, kernel, user syscall.Filetime
 	process, err := syscall.GetCurrentProcess()
 	if err != nil || syscall.GetProcessTimes(process, &creation, &exit, &kernel, &user) != nil {
