@@ -17,8 +17,8 @@ type Case struct {
 	Summary   string              // one line: what the case forces
 	Unit      string              // what the verdict is taken on, a tidied benchmark unit: "cpu-sec/op", "sec/op"
 	Quick     bool                // part of the quick profile
-	Variants  []string            // names in the component's catalogue list, in its order
-	About     []impl.Variant[any] // what the catalogue says of each of Variants, without its constructor
+	Variants  []string            // names in the component's catalogue list, in its order, of those that can run it
+	About     []impl.Variant[any] // the component's catalogue list, without the constructors
 	Baseline  string              // the variant that ratios are taken against: "client-go"
 	Run       func(b *testing.B, variant string)
 	Load      func(b *testing.B) // the same with a component that does nothing: what the load alone costs; may be nil

@@ -35,13 +35,15 @@ func withNull[New any](null New, questions ...question[New]) []question[New] {
 
 func (c component[New]) cases(questions ...question[New]) []Case {
 	cases := make([]Case, len(questions))
+	var about []impl.Variant[any]
+	for _, v := range c.variants {
+		about = append(about, impl.Variant[any]{Name: v.Name, Summary: v.Summary, Peer: v.Peer, Relaxes: v.Relaxes})
+	}
 	for i, q := range questions {
 		var names []string
-		var about []impl.Variant[any]
 		for _, v := range c.variants {
 			if !slices.ContainsFunc(q.needs, func(clause string) bool { return slices.Contains(v.Relaxes, clause) }) {
 				names = append(names, v.Name)
-				about = append(about, impl.Variant[any]{Name: v.Name, Summary: v.Summary, Peer: v.Peer, Relaxes: v.Relaxes})
 			}
 		}
 		cases[i] = Case{
