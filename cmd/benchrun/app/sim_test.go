@@ -62,6 +62,11 @@ func TestSimInterrupted(t *testing.T) {
 	code := Main(ctx, []string{"sim", "rolling-update"}, io.Discard, &stderr)
 	assert.Equal(t, exitUsage, code)
 	assert.Contains(t, stderr.String(), "interrupted before the first simulation ended")
+
+	stderr.Reset()
+	code = Main(ctx, []string{"sim", "validate"}, io.Discard, &stderr)
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr.String(), "error: interrupted\n")
 }
 
 func TestSimRefuses(t *testing.T) {
@@ -82,6 +87,8 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"rolling-update", "--base-delay", "-1s"}, "--base-delay: found -1s, expected more than 0"},
 		{[]string{"validate", "--precision", "0"}, `invalid argument "0" for "--precision"`},
 		{[]string{"validate", "--replicas", "0"}, "error: --replicas: found 0, expected more than 0"},
+		{[]string{"validate", "--utilisation", "0.5"}, "error: --utilisation: it does nothing with --drive=false, expected it with --drive=true"},
+		{[]string{"validate", "--drive", "--precision", "5%"}, "error: --precision: it does nothing with --drive=true, expected it with --drive=false"},
 		{[]string{"validate", "--drive", "--workers", "0"}, "error: --workers: found 0, expected more than 0"},
 		{[]string{"validate", "--drive", "--duration", "-1s"}, "error: --duration: found -1s, expected more than 0"},
 		{[]string{"validate", "--drive", "--utilisation", "1.5"}, "utilisation: found 1.5"},

@@ -42,6 +42,15 @@ wait of both. It exits with 1 if one differs by more than 15 % and more than
   benchrun sim validate --drive`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			others := []string{"utilisation", "workers", "service", "duration"}
+			if v.driven {
+				others = []string{"precision", "replicas"}
+			}
+			for _, name := range others {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s: it does nothing with --drive=%t, expected it with --drive=%t", name, v.driven, !v.driven)
+				}
+			}
 			if v.driven {
 				return v.compare(cmd)
 			}
@@ -121,5 +130,5 @@ func (v *simValidation) end(cmd *cobra.Command, t table, agree bool, failure err
 	if failure == nil && !agree {
 		return errGate
 	}
-	return failure
+	return interrupted(failure)
 }
