@@ -63,7 +63,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		defer stop()
 		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
 	}
-	if err := emptyDir(l.dir); err != nil {
+	if err := errors.Join(noFiles(l.dir), os.MkdirAll(l.dir, 0o777)); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d, into %s\n", arm.Name, l.job.Seed, l.dir)
@@ -127,16 +127,16 @@ func quiet() {
 	klog.SetOutput(io.Discard)
 }
 
-// emptyDir makes the result directory and refuses one that holds files.
-func emptyDir(dir string) error {
+// noFiles refuses a result directory that holds files; none, or "", is fine.
+func noFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if len(entries) > 0 {
 		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return os.MkdirAll(dir, 0o777)
+	return err
 }
 
 // serveMetrics serves a registry until stop and, to this machine alone, live

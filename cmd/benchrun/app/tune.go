@@ -55,11 +55,11 @@ The load is one of
   --trace RECORDING      recorded watch events, with --service
 
 An objective is a bound: 'p99 queue wait < 1s', 'p99 settle < 5s', 'mean work < 1s',
-'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is from the add
-to the get, work from the get to done, settle from an event to the end of the
-first successful reconcile that saw it. Without one on durations, they become
-as short as they get within 5 %, as cheaply as that can be had; ten calls a
-second cost as much as a worker.
+'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is
+from the add to the get, work from the get to done, settle from an event to the
+end of the first successful reconcile that saw it. Without one on durations, they
+become as short as they get within 5 %, as cheaply as that can be had; ten calls
+a second cost as much as a worker.
 
 What the metrics don't carry is said or taken from flags; what is a default is
 named so. Where the data can't carry advice tune says what to record instead.
@@ -197,6 +197,9 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err := l.check(cmd, args); err != nil {
 		return err
 	}
+	if err := noFiles(l.dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
 	var err error
 	if l.options.Current, err = l.settings.current(cmd); err != nil {
 		return err
@@ -224,9 +227,6 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 	if l.dir == "" {
 		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-tune")
-	}
-	if entries, err := os.ReadDir(l.dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("--out: %s is not empty, expected a new or empty directory", l.dir)
 	}
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return fmt.Errorf("--out: %w", err)

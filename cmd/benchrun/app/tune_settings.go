@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,7 +52,7 @@ func (s *tuneSettings) addTo(cmd *cobra.Command) {
 	f.BoolVar(&s.flags.Priority, "priority", false, "the queue is a priority queue, as in controller-runtime")
 	f.Var(distFlag{&s.service}, "service", "of a workload or recording: time of a reconcile's own work: 5ms, 'exp(10ms)', 'lognormal(5ms, 80ms)' (median, p99), …")
 	f.Var(distFlag{&s.calls}, "calls", "API calls of a reconcile (default as the metrics or the workload tell)")
-	f.Var(distFlag{&s.callLatency}, "call-latency", "time of a call once it is sent (default likewise)")
+	f.Var(distFlag{&s.callLatency}, "call-latency", "time of a call once it is sent (default as the metrics or the workload tell)")
 	f.Float64Var(&s.failure, "failure", 0, "of a workload or recording: share of reconciles that fail, 0 to 1")
 }
 
@@ -102,7 +104,7 @@ func readSettings(name string, b []byte, c *tune.Current) error {
 		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s is empty, expected settings such as workers: 5", name)
 		}
-		return settingsError(name, err)
+		return settingsError(name, b, err)
 	}
 	if err := yaml.Unmarshal(b, &keys); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -113,15 +115,30 @@ func readSettings(name string, b []byte, c *tune.Current) error {
 	return nil
 }
 
-var unknownSetting = regexp.MustCompile(`^line ([0-9]+): field (.*) not found in type`)
+var (
+	unknownSetting = regexp.MustCompile(`^line ([0-9]+): field (.*) not found in type`)
+	wrongSetting   = regexp.MustCompile("^line ([0-9]+): cannot unmarshal !!([a-z]+)(?: `(.*)`)? into (.*)$")
+)
+
+// sorts are the types of Settings in words.
+var sorts = map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false", "time.Duration": "a duration as in 5ms", "string": "a name"}
 
 // settingsError names the line and the field, but no type of Go.
-func settingsError(name string, err error) error {
+func settingsError(name string, text []byte, err error) error {
 	var wrong *yaml.TypeError
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	m := unknownSetting.FindStringSubmatch(wrong.Errors[0])
+	if w := wrongSetting.FindStringSubmatch(wrong.Errors[0]); w != nil {
+		line, _ := strconv.Atoi(w[1]) // digits
+		field := ""
+		if key, _, ok := strings.Cut(strings.Split(string(text), "\n")[line-1], ":"); ok {
+			field = strings.TrimSpace(key) + ": "
+		}
+		found := cmp.Or(w[3], map[string]string{"seq": "a list", "map": "a mapping"}[w[2]])
+		return fmt.Errorf("%s:%d: %sfound %s, expected %s", name, line, field, found, cmp.Or(sorts[w[4]], "settings such as workers: 5"))
+	}
 	if m == nil {
 		return fmt.Errorf("%s: %s", name, wrong.Errors[0])
 	}
