@@ -1,14 +1,16 @@
 // Package priority holds a priority queue that stands in for
 // controller-runtime's: same interface, same results, a fraction of the cost.
 //
-//		controller.Options.NewQueue   takes   priority.New
+//	controller.Options.NewQueue   takes   priority.New
 //
-//	 1. AddWithOpts finds or makes the key's entry and, by its priority, links it
-//	    into the list of that level; with a delay it goes into a heap of times.
-//	 2. One goroutine promotes what is due, in the order of ready times.
-//	 3. GetWithPriority takes the head of the highest level whose key nobody
-//	    holds; a raised priority takes the last place of its new level.
-//	 4. Done frees the key, and its entry if it was not added meanwhile.
+// An item goes through these steps:
+//
+//  1. AddWithOpts finds or makes the key's entry and, by its priority, links it
+//     into the list of that level; with a delay it goes into a heap of times.
+//  2. One goroutine promotes what is due, in the order of ready times.
+//  3. GetWithPriority takes the head of the highest level whose key nobody
+//     holds; a raised priority takes the last place of its new level.
+//  4. Done frees the key, and its entry if it was not added meanwhile.
 //
 // Process CPU time an item relative to controller-runtime's queue in the same
 // run, string keys at three priorities: ranges of the medians of two to six series of

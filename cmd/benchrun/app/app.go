@@ -102,9 +102,9 @@ func (s Suite) root() *cobra.Command {
 		Use:   "benchrun",
 		Short: "Compare the queue and cache internals of Kubernetes controllers",
 		Long: `benchrun compares implementations of what lies between a watch event and a
-reconcile: FIFOs, indexers, work queues, delaying queues, rate limiters. It
-samples them in turns in fresh processes, states what differs by more than the
-machine's noise, and writes a report.
+reconcile: FIFOs, indexers, informers, work queues, delaying queues, rate
+limiters, leader election. It samples them in turns in fresh processes, states
+what differs by more than the machine's noise, and writes a report.
 
 Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		Example: `  # Compare every variant on the quick profile, in under two minutes

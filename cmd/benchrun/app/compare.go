@@ -29,8 +29,8 @@ func compareCommand() *cobra.Command {
 		Short: "Compare two results, as a gate for CI",
 		Long: `Compare takes two result directories or files in the Go benchmark format and
 prints what changed, by benchstat's medians and U-test, with Holm's correction
-over all rows, or over those that a limit covers. With --fail-on it exits with 1 if a change is both shown and
-larger than a limit.
+over all rows, or over those that a limit covers. With --fail-on it exits with 1
+if a change is both shown and larger than a limit.
 
 The limits are separated by commas: [SCOPE:]METRIC>AMOUNT. A metric is one of
 ` + strings.Join(metricNames(), ", ") + `, or a unit as

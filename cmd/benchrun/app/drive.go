@@ -81,7 +81,7 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	l.parts.addTo(cmd)
 	f.BoolVar(&l.job.TwoQueues, "two-queues", false, "nodes have a plain queue of their own, with as many workers, which never fails")
 	l.reconcile.addTo(f)
-	f.StringVar(&l.serviceMode, "service-mode", "sleep", "how it passes: sleep, cpu (works)")
+	f.StringVar(&l.serviceMode, "service-mode", "sleep", "how a reconcile passes that time: sleep, cpu (works)")
 	f.BoolVar(&l.job.ColdStart, "cold-start", false, "reconcile the first list too, as after a restart")
 	f.StringVar(&l.speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
 	f.DurationVar(&l.job.Duration, "duration", 0, "end the load then at the latest (default the workload's end, in a comparison 10s)")
@@ -116,8 +116,8 @@ func (p *partFlags) addTo(cmd *cobra.Command) {
 		{&p.indexer, "indexer", "indexers, in an informer of parts (default snapshot)", variantNames(impl.Indexers())},
 		{&p.fifo, "fifo", "FIFOs, in an informer of parts (default ring)", drive.FIFOs()},
 		{&p.rateLimitingQueue, "rate-limiting-queue", "rate limiting queues (default client-go)", variantNames(impl.RateLimitingQueues[string]())},
-		{&p.delayingQueue, "delaying-queue", "delaying queues inside it", variantNames(impl.DelayingQueues[string]())},
-		{&p.queue, "queue", "work queues inside that, and of the nodes with --two-queues", variantNames(impl.Queues[string]())},
+		{&p.delayingQueue, "delaying-queue", "delaying queues inside the rate limiting queue", variantNames(impl.DelayingQueues[string]())},
+		{&p.queue, "queue", "work queues inside the delaying queue, and of the nodes with --two-queues", variantNames(impl.Queues[string]())},
 		{&p.rateLimiter, "rate-limiter", "rate limiters (default compact with a queue of ours, else client-go)", variantNames(impl.RateLimiters[string]())},
 	} {
 		cmd.Flags().StringSliceVar(x.to, x.name, nil, x.what+": "+strings.Join(x.names, ", "))

@@ -13,8 +13,8 @@ func schemaCommand() *cobra.Command {
 		Use:   "schema " + strings.Join(schema.Names(), "|"),
 		Short: "Print the schema of a result file",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of a JSON file in a result directory,
-or what the columns of stats.csv mean. Fields may be added within a schema version; it grows when one
-changes its meaning or goes away.`,
+or what the columns of stats.csv mean. Fields may be added within a schema version;
+it grows when one changes its meaning or goes away.`,
 		Example:   `  benchrun schema stats > stats.schema.json`,
 		Args:      wantArgs(strings.Join(schema.Names(), "|")),
 		ValidArgs: schema.Names(),

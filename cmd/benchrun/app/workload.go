@@ -17,7 +17,17 @@ func workloadCommand() *cobra.Command {
 		Use:   "workload show|validate|explain",
 		Short: "Look at a workload before it is run",
 		Long: `Workload shows, checks and explains a workload: one of the presets that
-"benchrun list workloads" names, or a YAML file.`,
+"benchrun list workloads" names, or a YAML file.
+
+Fields such as service, calls and size are distributions, and so are such flags:
+
+  5ms                        always that value; also constant(5ms)
+  uniform(1ms, 3ms)          between the two
+  exp(10ms)                  exponential, by its mean
+  lognormal(5ms, 80ms)       by its median and 99th percentile
+  pareto(1ms, 1.5)           by its minimum and tail index, which is above 1
+  gamma(10ms, 0.5)           by its mean and coefficient of variation
+  quantiles(0=1ms, 0.5=5ms, 1=1s)   by points, straight between them`,
 		Example: `  # A file of one's own begins with a preset
   benchrun workload show rolling-update > mine.yaml
   benchrun workload validate mine.yaml
@@ -95,18 +105,11 @@ func workloadValidateCommand() *cobra.Command {
 					wrong = append(wrong, err)
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: fine, %s\n", name, counted(len(spec.Resources), "resource"))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: fine, %s\n", name, count(len(spec.Resources), "resource"))
 			}
 			return errors.Join(wrong...)
 		},
 	}
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func workloadExplainCommand() *cobra.Command {
