@@ -34,53 +34,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 		writeDrive(p, line)
 	}
 	for _, c := range p.Components {
-		line("")
-		line("## %s", text(c.Title))
-		line("")
-		if c.Decision != "" {
-			line("%s", text(c.Decision))
-			line("")
-		}
-		line("| variant | times %s | interval | worst case | verdict | relaxes |", mdCell(p.Baseline))
-		line("|---|--:|---|--:|---|---|")
-		for _, r := range c.Ranks {
-			relaxes := mdRelaxes(r.variantName)
-			if r.Shared && len(r.Gives()) > 0 {
-				relaxes = "none that " + mdCell(c.Baseline) + " keeps"
-			}
-			line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, relaxes)
-		}
-		line("")
-		if c.Hidden != "" {
-			line("%s", text(c.Hidden))
-			line("")
-		}
-		line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
-		for _, x := range c.Cases {
-			line("")
-			line("%s: %s Noise floor %s. %s", code(x.Name), text(sentence(x.Summary)), x.Noise, text(x.Load))
-			line("")
-			header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
-			for _, col := range x.Columns {
-				header += " " + mdCell(col) + " |"
-				rule += "--:|"
-			}
-			line("%s relaxes |", header)
-			line("%s---|", rule)
-			for _, r := range x.Rows {
-				name := mdName(r.variantName)
-				if r.Control {
-					name = "_" + mdCell(r.Name) + "_"
-				}
-				out := fmt.Sprintf("| %s | %s | %s | %s |", name, r.Ratio, r.Interval, mdCell(r.Verdict))
-				for _, v := range r.Cells {
-					out += " " + strings.TrimSpace(v.Text+" "+v.Spread) + " |"
-				}
-				line("%s %s |", out, mdRelaxes(r.variantName))
-			}
-		}
-		line("")
-		line("</details>")
+		writeComponent(c, mdCell(p.Baseline), line)
 	}
 	for _, note := range p.Notes {
 		line("")
@@ -135,6 +89,57 @@ func renderMarkdown(p *page) ([]byte, error) {
 	}
 	line("Raw data: %s, [report.html](report.html) (charts and flame graphs).", strings.Join(files, ", "))
 	return w.Bytes(), nil
+}
+
+// writeComponent prints a ranking and, folded, each case.
+func writeComponent(c component, baseline string, line func(format string, args ...any)) {
+	line("")
+	line("## %s", text(c.Title))
+	line("")
+	if c.Decision != "" {
+		line("%s", text(c.Decision))
+		line("")
+	}
+	line("| variant | times %s | interval | worst case | verdict | relaxes |", baseline)
+	line("|---|--:|---|--:|---|---|")
+	for _, r := range c.Ranks {
+		relaxes := mdRelaxes(r.variantName)
+		if r.Shared && len(r.Gives()) > 0 {
+			relaxes = "none that " + mdCell(c.Baseline) + " keeps"
+		}
+		line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, relaxes)
+	}
+	line("")
+	if c.Hidden != "" {
+		line("%s", text(c.Hidden))
+		line("")
+	}
+	line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
+	for _, x := range c.Cases {
+		line("")
+		line("%s: %s Noise floor %s. %s", code(x.Name), text(sentence(x.Summary)), x.Noise, text(x.Load))
+		line("")
+		header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
+		for _, col := range x.Columns {
+			header += " " + mdCell(col) + " |"
+			rule += "--:|"
+		}
+		line("%s relaxes |", header)
+		line("%s---|", rule)
+		for _, r := range x.Rows {
+			name := mdName(r.variantName)
+			if r.Control {
+				name = "_" + mdCell(r.Name) + "_"
+			}
+			out := fmt.Sprintf("| %s | %s | %s | %s |", name, r.Ratio, r.Interval, mdCell(r.Verdict))
+			for _, v := range r.Cells {
+				out += " " + strings.TrimSpace(v.Text+" "+v.Spread) + " |"
+			}
+			line("%s %s |", out, mdRelaxes(r.variantName))
+		}
+	}
+	line("")
+	line("</details>")
 }
 
 // writeDrive prints the whole controller's latencies and what became of its events.

@@ -9,6 +9,11 @@
 //	         what differs by more than the noise floor, Holm-adjusted; the best
 //	         full drop-in of each component, in a sentence
 //	compare  two results, as a gate for CI
+//	trend    many results, with the points from which on they differ
+//
+// and beside them merge joins the shards of a run, releases builds the cases
+// against versions of a dependency, and calibration counts how often verdicts are
+// right.
 //
 // The unit of evidence is a ratio within one run. Machines are shared and slow
 // down for seconds or minutes, so the arms of a comparison take turns, and the

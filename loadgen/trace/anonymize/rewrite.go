@@ -68,16 +68,8 @@ func (w *rewriter) value(c context) error {
 func (w *rewriter) object(c context) error {
 	w.take()
 	for first := true; ; first = false {
-		w.space()
-		switch {
-		case w.peek() == '}':
-			w.take()
-			return nil
-		case !first && w.peek() != ',':
-			return errSyntax
-		case !first:
-			w.take()
-			w.space()
+		if more, err := w.more('}', first); !more {
+			return err
 		}
 		key, raw, err := w.text()
 		if err != nil {
@@ -94,18 +86,28 @@ func (w *rewriter) object(c context) error {
 	}
 }
 
+// more takes what is before a member, or the end of an object or array.
+func (w *rewriter) more(end byte, first bool) (bool, error) {
+	w.space()
+	switch {
+	case w.peek() == end:
+		w.take()
+		return false, nil
+	case first:
+		return true, nil
+	case w.peek() != ',':
+		return false, errSyntax
+	}
+	w.take()
+	w.space()
+	return true, nil
+}
+
 func (w *rewriter) array(c context) error {
 	w.take()
 	for first := true; ; first = false {
-		w.space()
-		switch {
-		case w.peek() == ']':
-			w.take()
-			return nil
-		case !first && w.peek() != ',':
-			return errSyntax
-		case !first:
-			w.take()
+		if more, err := w.more(']', first); !more {
+			return err
 		}
 		if err := w.value(c); err != nil {
 			return err
