@@ -246,6 +246,8 @@ func TestBadInput(t *testing.T) {
 		"verify --variant ring":                   `--variant: unknown variant "ring", expected one of bad, good, hangs`,
 		"verify --timeout 0s":                     "--timeout: found 0s, expected more than 0s",
 		"sample --case queue/op=x":                `--case: unknown case "queue/op=x"`,
+
+		"releases client-go@v0.36.3 client-go@v0.37.2 --out " + full: "--out: " + full + " is not empty (it holds notes)",
 	} {
 		t.Run(line, func(t *testing.T) {
 			code, stdout, stderr := benchrun(t, strings.Fields(line)...)

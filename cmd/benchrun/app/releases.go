@@ -63,6 +63,9 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	if err != nil {
 		return err
 	}
+	if err := noFiles(dir); err != nil { // building takes minutes
+		return fmt.Errorf("--out: %w", err)
+	}
 	temp, err := os.MkdirTemp("", "benchrun-releases-")
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	}
 	cases, err := releases.Cases(ctx, wanted, inOrder)
 	if err != nil {
-		return err
+		return interruptedOr(ctx, err)
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
