@@ -211,18 +211,13 @@ func sectionID(name string, i int, used map[string]bool) string {
 }
 
 var titles = map[string]string{
-	"queue": "Work queue", "storage": "Queue storage", "delay": "Delaying queue", "delaying": "Delaying queue",
-	"delayingqueue": "Delaying queue", "limiter": "Rate limiter", "ratelimiter": "Rate limiter", "ratelimit": "Rate limiter",
-	"ratelimitingqueue": "Rate limiting queue", "priorityqueue": "Priority queue", "fifo": "FIFO", "deltafifo": "DeltaFIFO", "inorderfifo": "In-order FIFO",
-	"realfifo": "In-order FIFO", "indexer": "Indexer", "pipeline": "Whole pipeline", "drive": "Controller under load", "informer": "Informer", "elector": "Leader election",
+	"storage": "Queue storage", "queue": "Work queue", "priority-queue": "Priority queue", "delaying-queue": "Delaying queue",
+	"rate-limiter": "Rate limiter", "rate-limiting-queue": "Rate limiting queue", "fifo": "FIFO", "delta-fifo": "DeltaFIFO",
+	"in-order-fifo": "In-order FIFO", "indexer": "Indexer", "informer": "Informer", "elector": "Leader election",
+	"pipeline": "Whole pipeline", "drive": "Controller under load",
 }
 
-func title(component string) string {
-	if t, ok := titles[strings.ToLower(strings.ReplaceAll(component, "-", ""))]; ok {
-		return t
-	}
-	return component
-}
+func title(component string) string { return cmp.Or(titles[component], component) }
 
 func (p *page) component(c verdict.ComponentStats, shown []int, id string) component {
 	view := component{ID: id, Name: c.Component, Title: title(c.Component), Decision: c.Decision}
