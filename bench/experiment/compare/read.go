@@ -57,7 +57,7 @@ func readSide(path string) (side, error) {
 		return s, err
 	}
 	if len(s.names) == 0 {
-		return s, fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format", raw)
+		return s, fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, uncompressed", raw)
 	}
 	if info.IsDir() {
 		return s, s.readRun(path)
