@@ -53,7 +53,7 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 		text, _ := json.Marshal(job) // plain data
 		return append(program, "drive-sample", string(text))
 	}, run.Plan.Timeout)
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d arms, up to %d rounds of at least %s, seed %d, into %s\n", len(c.Arms), run.Plan.MaxRounds,
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d arms, up to %d rounds, of at most %s of load each, seed %d, into %s\n", len(c.Arms), run.Plan.MaxRounds,
 		time.Duration(len(c.Arms))*l.job.Duration, l.job.Seed, l.dir)
 	progress := newProgressLine(cmd.ErrOrStderr())
 	run, samples, err := lab.Lab{Sample: sampler, Report: progress.show}.Execute(cmd.Context(), l.dir, run)
