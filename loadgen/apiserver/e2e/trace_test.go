@@ -100,6 +100,7 @@ func replay(t *testing.T, path string, k kind) map[string]runtime.Object {
 	for {
 		event, err := stream.Next()
 		if errors.Is(err, io.EOF) {
+			require.NoError(t, stream.Cut())
 			return objects
 		}
 		require.NoError(t, err)

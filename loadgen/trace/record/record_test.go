@@ -135,6 +135,7 @@ func contents(t *testing.T, path string) (all []string) {
 	for {
 		r, err := recording.NextRecord()
 		if errors.Is(err, io.EOF) {
+			require.NoError(t, recording.Cut())
 			return all
 		}
 		require.NoError(t, err)
