@@ -6,15 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
-// How many writes a clause about moments makes beside its readers, and how many
-// other objects are in the store, so that a read takes long enough to be torn.
+// How many writes a clause about moments makes beside its readers at least, how
+// many looks each reader takes meanwhile at least, however busy the machine is, and
+// how many other objects are in the store, so that a read takes long enough to be
+// torn.
 const (
 	momentWrites = 1200
+	momentLooks  = 100
 	bystanders   = 300
 )
 
@@ -24,8 +28,10 @@ type read func() string
 // beside makes writes one after another while each read runs again and again in
 // a goroutine of its own. The first thing that is wrong ends it all.
 func beside(t *trial, write func(i int), reads map[string]read) {
+	var looking atomic.Int32 // readers that have not looked often enough
+	looking.Store(int32(len(reads)))
 	written := t.Go(func() {
-		for i := 1; i <= momentWrites && !t.Failed(); i++ {
+		for i := 1; (i <= momentWrites || looking.Load() > 0) && !t.Failed(); i++ {
 			write(i)
 			if i%4 == 0 {
 				runtime.Gosched()
@@ -35,9 +41,12 @@ func beside(t *trial, write func(i int), reads map[string]read) {
 	var readers []<-chan struct{}
 	for name, look := range reads {
 		readers = append(readers, t.Go(func() {
-			for n := 0; (!closed(written) || n < 10) && !t.Failed(); n++ {
+			for n := 1; !closed(written) && !t.Failed(); n++ {
 				if wrong := look(); wrong != "" {
 					t.Errorf("%s: %s", name, wrong)
+				}
+				if n == momentLooks {
+					looking.Add(-1)
 				}
 				runtime.Gosched()
 			}

@@ -117,6 +117,7 @@ func informerDeliveryClauses() []clause[newInformer] {
 			var mu sync.Mutex
 			added := t.Go(func() {
 				for range 40 {
+					s.set("a", "b", "c") // on their way even if all of the others were sent before
 					l := i.listen(cache.HandlerOptions{})
 					mu.Lock()
 					late = append(late, l)
