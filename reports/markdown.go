@@ -24,7 +24,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 		line("**Confidence: %s.** %s", p.Confidence.Word, text(p.Confidence.Meaning))
 		line("%s.", text(capital(strings.Join(p.Confidence.Reasons, "; "))))
 		line("")
-		line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Intervals hold with %s confidence.", code(p.Baseline), p.Level)
+		line("Ratios say how many times faster than %s a variant is: 2× is twice as fast. Intervals hold with %s confidence.", text(p.Baseline), p.Level)
 	}
 	if n := len(p.Warnings) + p.Hidden; n > 0 {
 		line("")
