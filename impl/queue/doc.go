@@ -22,7 +22,7 @@
 //	                                 compact          sharded          ring
 //	one item at a time               3.9–5.7× (4.0×)  2.0–3.0× (1.8×)  2.5–3.9× (2.7×)
 //	the same, NamespacedName keys    3.7–6.3× (4.6×)  1.7–2.8× (2.4×)  3.3–3.8× (3.6×)
-//	the same, all metrics            3.2–4.0× (3.2×)  2.2–2.6× (1.6×)  2.3–2.7× (2.2×)
+//	the same, all metrics            3.1–4.0× (3.2×)  2.2–2.6× (1.6×)  2.3–2.7× (2.2×)
 //	every key added twice            3.0–4.0× (2.6×)  1.0–1.8× (1.7×)  1.5–1.8× (1.5×)
 //	one hot key                      2.9–3.2× (3.1×)  1.5–2.0× (1.7×)  1.9–2.5× (2.2×)
 //	ping-pong of one item            1.5–1.9× (1.6×)  1.0–1.3× (1.2×)  1.4–1.6× (1.4×)
@@ -75,8 +75,8 @@
 // than a microsecond as long as the counter keeps its rate. Both are compared after a
 // millisecond of use, so a counter that jumps misleads by that, once: a queue whose
 // counter disagrees goes back to the clock for good. So does one whose machine was
-// suspended. A program's first hundredth of a second with metrics is timed by the
-// clock, and so is what runs in a bubble of testing/synctest.
+// suspended. A program's first two milliseconds with metrics are timed by the clock,
+// and so is what runs in a bubble of testing/synctest.
 //
 // Elsewhere a CoarseClock in the config spares the readings and is exact to a tick of,
 // say, a millisecond: 80 ns an item.

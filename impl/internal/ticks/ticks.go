@@ -1,8 +1,8 @@
 // Package ticks tells the time by the processor's counter of ticks, which takes
 // less than half as long as to ask the system's clock.
 //
-//  1. The first Clock of a program asks the system's clock, until a hundredth of a
-//     second later it is known how long a tick takes. Others begin with that.
+//  1. The first Clock of a program asks the system's clock, until two milliseconds
+//     later it is known how long a tick takes. Others begin with that.
 //  2. Now adds the ticks since the anchor, a moment at which both clocks were read.
 //  3. After a millisecond the anchor is no longer good: Now reads both clocks, and
 //     so finds out whether they still agree. If not, the Clock asks the system's
@@ -26,7 +26,7 @@ const (
 	// The time of a tick is measured over firstSpan, then again and again over span,
 	// as the system's clock may be made faster or slower while it runs. Each end is
 	// known to half of narrow.
-	firstSpan = 10 * time.Millisecond
+	firstSpan = 2 * time.Millisecond
 	span      = 100 * time.Millisecond
 	// narrow is how many ticks may go by while both clocks are read, 0.2 to 1 µs.
 	// It takes a fifth of that unless the goroutine is interrupted.
