@@ -16,9 +16,10 @@
 //
 // NewSharded has a lock, a map and index sets for each of 32 shards. A call with
 // one key takes one lock; everything else takes all of them, which costs more
-// than with one lock. A writer gets between the listers ten times as often as
-// client-go's. Otherwise both have client-go's times, give or take a sixth, and
-// less where an update leaves the index values as they were.
+// than with one lock. A writer gets between ten listers 9 to 17 times as often as
+// with client-go's. Otherwise NewLocked and NewSharded take 0.7 to 1.2 times
+// client-go's CPU time: least in an Update of values that stay, most for a Replace
+// in NewSharded (10,000 objects, medians of three interleaved samples).
 //
 // NewSnapshot is for controllers. Listers copy outside the lock, so they don't
 // keep the informer's writer waiting (kubernetes/kubernetes#130767). Objects lie

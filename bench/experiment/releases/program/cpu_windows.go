@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// processCPU is the CPU time that the process has used, in user and kernel
-// mode.
+// processCPU is the CPU time that the process has used, in user and kernel mode.
+// This program is built beside other versions of its dependencies, in a module of its
+// own, so it can't use package cputime.
 func processCPU() time.Duration {
 	var creation, exit, kernel, user syscall.Filetime
 	process, err := syscall.GetCurrentProcess()
