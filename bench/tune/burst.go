@@ -258,7 +258,11 @@ func (f *fit) burstsTold(rate float64) {
 		}
 		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
 	}
-	f.unknown("how long bursts are from how dense they are: anything from %s to %s explains the waits, and predictions are the middle of these; far from the current settings they may be off by a factor of three; a trace of the events (--trace) tells", text(list[0]), text(list[len(list)-1]))
+	found := "only " + text(list[0]) + " was found to explain the waits, but others may; far from the current settings predictions"
+	if last := text(list[len(list)-1]); last != text(list[0]) {
+		found = "anything from " + text(list[0]) + " to " + last + " explains the waits, and predictions are the middle of these; far from the current settings they"
+	}
+	f.unknown("how long bursts are from how dense they are: %s may be off by a factor of three; a trace of the events (--trace) tells", found)
 	middle := list[len(list)/2]
 	f.Model.take(middle)
 	switch y := middle.flow; {

@@ -54,7 +54,7 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		return f, err
 	}
 	full := m.full(f.Settings)
-	widen := func(x *Interval, least float64, of func(Figures) float64) {
+	widen := func(x *Interval, least float64, of func(Figures) float64) openness {
 		log := func(f Figures) float64 { return math.Log(least + of(f)) }
 		var below, above [len(doubts)]float64 // means over the models, of logarithms
 		levels := make([][]float64, drawn)
@@ -76,19 +76,20 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		if len(m.samples) > 0 {
 			forms = student7 * student7 * apart(levels)
 		}
-		sum := func(own float64, effects []float64) float64 {
-			squares := own*own + forms
+		sum := func(effects []float64) (squares float64) {
 			for _, x := range effects {
 				squares += x * x
 			}
-			return math.Exp(math.Sqrt(squares))
+			return squares
 		}
-		low := sum(math.Log((least+x.Mean)/(least+max(0, x.Low))), below[:])
-		high := sum(math.Log((least+x.High)/(least+x.Mean)), above[:])
+		factor := func(own, effects float64) float64 { return math.Exp(math.Sqrt(own*own + forms + effects)) }
+		low := factor(math.Log((least+x.Mean)/(least+max(0, x.Low))), sum(below[:]))
+		high := factor(math.Log((least+x.High)/(least+x.Mean)), sum(above[:]))
 		x.Low, x.High = max(0, (least+x.Mean)/low-least), (least+x.Mean)*high-least
 		if unstable {
 			x.High = Unbounded
 		}
+		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms}
 	}
 	for _, q := range []struct {
 		to *Quantiles
@@ -102,7 +103,10 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		widen(&q.to.Mean, least, func(g Figures) float64 { return q.of(g).Mean.Mean })
 		widen(&q.to.P50, least, func(g Figures) float64 { return q.of(g).P50.Mean })
 		widen(&q.to.P90, least, func(g Figures) float64 { return q.of(g).P90.Mean })
-		widen(&q.to.P99, least, func(g Figures) float64 { return q.of(g).P99.Mean })
+		open := widen(&q.to.P99, least, func(g Figures) float64 { return q.of(g).P99.Mean })
+		if q.to == &f.Wait {
+			f.open = open
+		}
 		widen(&q.to.P999, least, func(g Figures) float64 { return q.of(g).P999.Mean })
 	}
 	widen(&f.Depth, 1e-3, func(g Figures) float64 { return g.Depth.Mean })

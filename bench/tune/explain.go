@@ -67,6 +67,9 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 func (a *Advice) explain(kind flavour) {
 	a.Bottleneck = a.bottleneck()
 	a.changes()
+	if text := a.vague(); text != "" {
+		a.Unidentified = append(a.Unidentified, text)
+	}
 	a.Unidentified = append(a.Unidentified, a.untouched()...)
 	a.Unstable = a.unstable()
 	a.Summary = a.summary()
@@ -124,14 +127,14 @@ func (a *Advice) recommendation() string {
 			return "No stable settings were found before the search ended."
 		}
 		if len(a.Unmet)+len(a.Impossible) > 0 {
-			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", brief(a.Current.Settings), Duration(a.Now.Wait.P99.Mean))
+			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", brief(a.Current.Settings), a.wait99(a.Now))
 		}
-		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", brief(a.Current.Settings), Duration(a.Now.Wait.P99.Mean))
+		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", brief(a.Current.Settings), a.wait99(a.Now))
 	case !a.Then.Stable:
 		return "No settings within the limits carry this load: " + join(a.Impossible) + "."
 	}
 	return fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
-		brief(a.Recommended), brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), Duration(a.Then.Wait.P99.Mean),
+		brief(a.Recommended), brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), a.wait99(a.Then),
 		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
 }
 

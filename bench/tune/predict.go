@@ -51,7 +51,8 @@ type Figures struct {
 	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
 	Cost        float64   `json:"cost"`       // see Cost
 
-	adds, retries float64 // a second
+	adds, retries float64  // a second
+	open          openness // of the 99th percentile of the wait
 }
 
 // Cost puts settings on one scale: workers, of which each holds a connection and

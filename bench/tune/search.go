@@ -115,7 +115,7 @@ func (s *search) generous(qps float64) int { return max(1, int(math.Ceil(2*qps))
 
 // best finds the recommendation: the fewest workers and calls that meet the
 // objectives. Without an objective on durations they are to be as short as
-// they get, within 5 %.
+// they get, within 5 % of what events take to be settled.
 //
 // The other settings come in where they matter: before, if workers and calls
 // alone don't meet the objectives, and after, around the cheapest that do. If
@@ -212,8 +212,9 @@ func (s *search) aim(top Figures) {
 		s.threshold = append(s.threshold, o)
 	}
 	if !durations {
-		// A hundredth of the work is no wait that anybody notices.
-		bound := 1.05*top.Wait.P99.Mean + 0.01*max(s.m.Busy, top.Work.Mean.Mean)
+		// Waits that add less than that to what an event takes to be settled, or that
+		// are as short as a goroutine takes to wake up, are not worth another worker.
+		bound := max(floor, 1.05*top.Wait.P99.Mean+0.05*top.Settle.P99.Mean)
 		s.threshold = append(s.threshold, Objective{Figure: "wait", P: 0.99, Bound: bound})
 		if s.m.Calls > 0 || s.m.Offered == 0 {
 			// Fewer tokens make the work longer before they make the queue so.

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Queue       string        // tune this one only
 	Current     Current       // settings that are known; the others are the metrics' or defaults
-	Objectives  []Objective   // none: as fast as it gets, as cheaply as that can be had
+	Objectives  []Objective   // none: as fast as it gets within 5 %, as cheaply as that can be had
 	Keys        int           // objects of the queue; 0: not known
 	Calls       float64       // API calls a reconcile; 0: as the client's counters tell
 	CallLatency time.Duration // of one, once sent; 0: likewise

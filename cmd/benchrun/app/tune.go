@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -58,8 +57,8 @@ An objective is a bound: 'p99 queue wait < 1s', 'p99 settle < 5s', 'mean work < 
 'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is
 from the add to the get, work from the get to done, settle from an event to the
 end of the first successful reconcile that saw it. Without one on durations, they
-become as short as they get within 5 %, as cheaply as that can be had; ten calls
-a second cost as much as a worker.
+become as short as they get within 5 % of settle, as cheaply as that can be had;
+ten calls a second cost as much as a worker.
 
 What the metrics don't carry is said or taken from flags; what is a default is
 named so. Where the data can't carry advice tune says what to record instead.
@@ -116,7 +115,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.costs, "run", "", "directory of benchrun run that tells what queues cost here (default measured figures of client-go's, controller-runtime's and ours)")
 	f.IntVar(&l.options.Keys, "keys", 0, "objects that the controller looks after, which tells how many adds found their key waiting")
 	f.StringVar(&l.options.Client, "client", "", "whether queues share one client's limit: shared, own (default own in kube-controller-manager, else shared)")
-	f.Uint64Var(&l.options.Seed, "seed", 0, "seed of the simulations (default random, printed)")
+	f.Uint64Var(&l.options.Seed, "seed", 1, "seed of the simulations; how far another one's advice differs tells how far to trust it")
 	f.DurationVar(&l.options.Budget, "budget", time.Minute, "time for the search, 0 for no limit")
 	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
 	f.BoolVar(&l.elections, "election", false, "recommend the settings of leader election")
@@ -209,7 +208,6 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--run: %w", err)
 		}
 	}
-	l.options.Seed = cmp.Or(l.options.Seed, uint64(time.Now().UnixNano()))
 	progress := newProgressLine(cmd.ErrOrStderr())
 	l.options.Progress = func(p tune.Progress) {
 		progress.show(lab.Progress{Elapsed: p.Elapsed, Left: p.Left, Doing: p.Doing})

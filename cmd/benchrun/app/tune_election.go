@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +126,7 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 	if err != nil {
 		return err
 	}
-	p.World.Seed = cmp.Or(seed, uint64(time.Now().UnixNano()))
+	p.World.Seed = seed
 	fmt.Fprintf(cmd.ErrOrStderr(), "elector %s, seed %d\n", e.elector, p.World.Seed)
 	begin := time.Now()
 	progress := newProgressLine(cmd.ErrOrStderr())

@@ -1,0 +1,70 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// openness is how much of a prediction's interval is due to what, as squares of
+// logarithms: these add up.
+type openness struct {
+	amounts float64 // rate, service time and the size of sweeps, which a longer interval tells better
+	forms   float64 // forms of work and arrivals that all explain the measurement
+}
+
+const (
+	tellable = 1.25 // how near a prediction is wanted, as a factor
+	telling  = 1.5  // from where on it is said that it is not
+)
+
+// vague99 tells that the interval of the 99th percentile of the wait reaches further
+// than telling, and by more than a tenth of what events take to be settled, beside
+// which nobody notices it.
+func (f *Figures) vague99() bool {
+	x, least := f.Wait.P99, 0.1*f.Settle.P99.Mean
+	return x.High > max(telling*x.Mean, x.Mean+least) || x.Low < min(x.Mean/telling, x.Mean-least)
+}
+
+// wait99 is the 99th percentile of the queue wait as text, with its interval if that is
+// so wide that the figure alone would mislead.
+func (a *Advice) wait99(f *Figures) string {
+	x := f.Wait.P99
+	if a.Model == nil || a.Model.Observations == 0 || !f.vague99() {
+		return Duration(x.Mean)
+	}
+	return fmt.Sprintf("%s (%s to %s)", Duration(x.Mean), Duration(x.Low), Duration(x.High))
+}
+
+// vague says that the data carry the recommendation's prediction no further than its
+// interval, and what to record instead; nothing where they do.
+func (a *Advice) vague() string {
+	m, f := a.Model, a.Then
+	if f == nil {
+		f = a.Now
+	}
+	if m == nil || m.Observations == 0 || f == nil || !f.Stable || !f.vague99() {
+		return ""
+	}
+	x := f.Wait.P99
+	text := fmt.Sprintf("where between %s and %s the 99th percentile of the queue wait under %s lies", Duration(x.Low), Duration(x.High), brief(f.Settings))
+	const buckets = "work and arrivals of several forms explain what was counted in buckets this wide, so record finer ones (native histograms) or a trace"
+	wanted := math.Pow(math.Log(tellable), 2)
+	// Squared deviations fall as the interval grows.
+	longer := f.open.amounts / max(wanted/2, wanted-f.open.forms)
+	switch {
+	case x.High >= Unbounded:
+		return text + fmt.Sprintf(": these may carry less than the load, and %s reconciles can't tell; record a longer interval", number(m.Observations))
+	case f.open.forms > f.open.amounts:
+		return text + ": " + buckets
+	case longer <= 1: // the simulations scatter
+		return text
+	case longer > 100:
+		return text + fmt.Sprintf(": %s reconciles are far too few to tell; record a much longer interval, or a trace", number(m.Observations))
+	}
+	text += fmt.Sprintf(": %s reconciles leave rate and service time open; an interval of about %v would tell them", number(m.Observations), roundUp(time.Duration(m.Interval*longer*1e9)))
+	if f.open.forms > wanted/2 {
+		text += ", and " + buckets
+	}
+	return text
+}
