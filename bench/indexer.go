@@ -68,11 +68,7 @@ func indexerCases(seed uint64) []Case {
 					run:     func(b *testing.B, v indexerVariant) { list(b, v, indices, n) },
 				})
 			if indices > 0 {
-				questions = append(questions, indexerQuestion{
-					name: "op=by-index/members=1k" + shape, unit: cpuTime,
-					summary: "a namespace of a thousand objects is listed through its index",
-					run:     func(b *testing.B, v indexerVariant) { byIndex(b, v, indices, n) },
-				})
+				questions = append(questions, memberQuestions(indices, n, seed)...)
 			}
 			for _, access := range []string{"hot", "cold"} {
 				shape := "/access=" + access + shape
@@ -260,20 +256,5 @@ func list(b *testing.B, v indexerVariant, indices, n int) {
 	})
 	if short > 0 {
 		b.Fatalf("%d lists did not hold %d objects", short, n)
-	}
-}
-
-func byIndex(b *testing.B, v indexerVariant, indices, n int) {
-	s, _ := filled(v, indices, pods(n))
-	wrong, at := 0, 0
-	measured(b, objectsPerNamespace, false, func() {
-		found, err := s.ByIndex(cache.NamespaceIndex, namespaceOf(at))
-		if err != nil || len(found) != objectsPerNamespace {
-			wrong++
-		}
-		at = (at + objectsPerNamespace) % n
-	})
-	if wrong > 0 {
-		b.Fatalf("%d results did not hold the namespace's %d objects", wrong, objectsPerNamespace)
 	}
 }
