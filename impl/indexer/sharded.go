@@ -147,25 +147,6 @@ func (s *shardedStore) LastStoreSyncResourceVersion() string {
 	return s.rv
 }
 
-func (s *shardedStore) Replace(items map[string]any, resourceVersion string) {
-	var parts [shardCount]map[string]any
-	for i := range parts {
-		parts[i] = make(map[string]any, len(items)/shardCount)
-	}
-	for key, obj := range items {
-		parts[s.shardOf(key)][key] = obj
-	}
-	defer s.lock(all)()
-	var next [shardCount]plain
-	for i := range next {
-		next[i] = plainOf(parts[i], s.shards[i].schema)
-	}
-	for i := range next {
-		s.shards[i].plain = next[i]
-	}
-	s.Bookmark(resourceVersion)
-}
-
 func (s *shardedStore) Get(key string) (item any, exists bool) {
 	sh := &s.shards[s.shardOf(key)]
 	sh.mu.RLock()
