@@ -59,6 +59,7 @@
 //	List of 10,000; 100,000                                       2.6x; 1.6x, 2.0x (0.7x to 2.6x)
 //	ByIndex of 1,000 of 10,000; 100,000                           2.0x to 3.2x (2.0x to 4.8x); 3.2x (2.2x to 3.9x)
 //	the same, by the clock                                        2.8x to 4.0x; 5.2x
+//	the same of members that were stored at random                2.2x (2.0x to 3.6x); 2.6x (1.8x to 3.6x)
 //	Replace of 100,000 with 0, 1, 4 indices, samples of 1 s, 2 s  1.7x (1.6x to 1.8x); 3.5x (3.2x to 3.9x); 4.3x (3.5x to 4.7x)
 //	Replace of 10,000 without indices                             1.3x, 1.3x, 1.4x (1.05x to 1.5x)
 //	building 10,000; 100,000 without indices                      1.25x, 1.3x (0.9x to 1.6x); 1.0x, 1.7x (0.8x to 1.8x)
@@ -116,7 +117,9 @@
 // AllByIndex of 1,000 took 2.7 µs of 10,000 pods, 2.9 µs of 100,000 metadata, client-go's
 // ByIndex 45 µs with the marking of its garbage (17x, 14x to 19x) and 95 µs (33x, 30x
 // to 39x); with GOMAXPROCS=1, of 10,000, 10x (8x to 13x). Calling the loop's body takes
-// most of it. Members that were not stored in a row take some 40 % more.
+// most of it. In other runs it had 13x (11x to 17x) of 10,000 pods and 23x (19x to 27x)
+// of 100,000, and of members that were stored at random 12x (9x to 18x) and 15x (11x to
+// 19x).
 //
 // How it grows to ten million, without what objects cost: an object is its key, in
 // an index with a thousand members a value, in random order, so that all growth is
@@ -130,7 +133,8 @@
 //
 // Tried without effect: to read the names of a long list ahead in Replace, to read
 // what an Update needs of the table before the index functions run (slower), to copy
-// results by four stores in a row and the members in a row apart.
+// results by four stores in a row and the members in a row apart. Slower: to gather
+// results on the stack and to copy them in one piece.
 //
 // Keys that Replace stores share a string by sixteen, which stays until the last of
 // them goes: of a store that shrinks to a few objects it may hold sixteen times their
