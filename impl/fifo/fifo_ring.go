@@ -112,7 +112,7 @@ func (f *RingFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listCame(items.slots.len())
-	f.items = items
+	f.items.slots, f.items.index = items.slots, items.index // tag reads the seed without the lock
 	f.wake()
 	return nil
 }
