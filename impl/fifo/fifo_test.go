@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/informerbench/informerbench/impl/fifo"
@@ -100,40 +99,6 @@ func TestSteadyStateAllocations(t *testing.T) {
 		// The log line of a Pop that a busy machine made slow allocates too.
 		allocs := min(testing.AllocsPerRun(10, cycle), testing.AllocsPerRun(10, cycle), testing.AllocsPerRun(10, cycle))
 		assert.Equal(t, test.want*float64(len(objs)), allocs, name)
-	}
-}
-
-// All methods may be called at once; the race detector watches.
-func TestCallsTogether(t *testing.T) {
-	queues := deltaQueues(fifo.Config{})
-	queues["SliceFIFO"], queues["RingFIFO"] = fifo.NewSliceFIFO(fifo.Config{}), fifo.NewRingFIFO(fifo.Config{})
-	for name, q := range queues {
-		var calling, popping sync.WaitGroup
-		for _, call := range []func(i int) error{
-			func(i int) error { return q.Add(object(fmt.Sprint(i % 7))) },
-			func(i int) error { return q.Update(object(fmt.Sprint(i % 5))) },
-			func(i int) error { return q.Delete(object(fmt.Sprint(i % 3))) },
-			func(i int) error { return q.Replace([]any{object("0"), object(fmt.Sprint(i))}, "1") },
-			func(int) error { return q.Resync() },
-			func(int) error { q.HasSynced(); return nil },
-		} {
-			calling.Go(func() {
-				for i := range 200 {
-					assert.NoError(t, call(i), name)
-				}
-			})
-		}
-		popping.Go(func() {
-			var err error
-			for err == nil {
-				_, err = q.Pop(func(any, bool) error { return nil })
-			}
-			assert.ErrorIs(t, err, cache.ErrFIFOClosed, name)
-		})
-		calling.Wait()
-		q.Close()
-		popping.Wait()
-		assert.True(t, q.HasSynced(), name)
 	}
 }
 
