@@ -170,9 +170,11 @@ func inRow(slots []uint32, all view[any]) []any {
 	if slots = slots[:min(leafLen-at, uint32(len(slots)))]; slots[len(slots)-1]-first != uint32(len(slots)-1) {
 		return nil
 	}
-	var strays uint32
-	for i, slot := range slots {
-		strays |= (slot - first) ^ uint32(i)
+	var strays uint64
+	pair := uint64(first) | uint64(first+1)<<32
+	for rest := slots; len(rest) >= 2; rest = rest[2:] { // the last is as it should be
+		strays |= (uint64(rest[0]) | uint64(rest[1])<<32) ^ pair // one load
+		pair += 2 | 2<<32
 	}
 	if strays != 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // contentsOf is what a view shows.
@@ -121,4 +122,32 @@ func TestSlotTable(t *testing.T) {
 	for i := range table.n {
 		require.Zero(t, table.chunk(i).lens&passed, "what has passed chunk %d of an empty table, seed %d", i, seed)
 	}
+}
+
+// inRow finds the slots that lie in a row in one leaf, and no others.
+func TestInRow(t *testing.T) {
+	v, c := vector[any]{}, clock{now: 1, quiet: true}
+	for i := range 3 * leafLen {
+		v.push(i, &c)
+	}
+	all := v.snapshot(&c)
+	rapid.Check(t, func(t *rapid.T) {
+		first := rapid.IntRange(0, 2*leafLen).Draw(t, "first")
+		slots := make([]uint32, rapid.IntRange(1, leafLen).Draw(t, "slots"))
+		for i := range slots {
+			slots[i] = uint32(first + i)
+		}
+		if rapid.Bool().Draw(t, "astray") {
+			slots[rapid.IntRange(0, len(slots)-1).Draw(t, "which")] = uint32(rapid.IntRange(0, 3*leafLen-1).Draw(t, "where"))
+		}
+		first = int(slots[0])
+		var want []any
+		for i := range min(len(slots), leafLen-first%leafLen) {
+			if want = append(want, first+i); int(slots[i]) != first+i {
+				want = nil
+				break
+			}
+		}
+		require.Equal(t, want, inRow(slots, all))
+	})
 }
