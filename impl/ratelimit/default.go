@@ -46,12 +46,13 @@ func NewController[T comparable](base, max time.Duration, limit rate.Limit, burs
 
 // When counts a failure of item and answers how long its retry must wait.
 func (c *Controller[T]) When(item T) time.Duration {
-	if q := c.adopter.Load(); q != nil {
-		return q.when(item)
-	}
 	hash := c.keys.Hash(item)
 	now := c.now()
 	c.mu.Lock()
+	if q := c.adopter.Load(); q != nil { // under the lock: a queue may just be taking over
+		c.mu.Unlock()
+		return q.when(item)
+	}
 	failures := c.count(hash, item)
 	delay := c.bucket.reserve(now)
 	c.mu.Unlock()

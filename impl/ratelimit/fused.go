@@ -112,9 +112,8 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 	if q.meter != nil {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}
-	if c, ok := limiter.(*Controller[T]); ok && c.adopt(q) {
-		q.own = c
-		q.oneTime = sameClock(c.clock, config.Clock)
+	if c, ok := limiter.(*Controller[T]); ok {
+		c.adopt(q, config.Clock)
 	}
 	return q
 }

@@ -252,14 +252,16 @@ func (q *fused[T]) NumRequeues(item T) int {
 	return failures
 }
 
-// adopt makes a controller that was not used yet ask q; a used one refuses.
-func (c *Controller[T]) adopt(q *fused[T]) bool {
+// adopt makes a controller that was not used yet ask q, which has that clock; a
+// used one refuses. Somebody may ask the controller meanwhile.
+func (c *Controller[T]) adopt(q *fused[T], queueClock clock.Clock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.keys.Len() > 0 || !c.bucket.fresh() {
-		return false
+	if c.keys.Len() > 0 || !c.bucket.fresh() || c.adopter.Load() != nil {
+		return
 	}
-	return c.adopter.CompareAndSwap(nil, q)
+	q.own, q.oneTime = c, sameClock(c.clock, queueClock)
+	c.adopter.Store(q)
 }
 
 // sameClock tells whether one reading will do for both.

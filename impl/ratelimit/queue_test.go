@@ -228,6 +228,20 @@ func TestFusedSharesItsController(t *testing.T) {
 	require.Equal(t, 1, third.NumRequeues("key"), "failures before the queue was made count")
 }
 
+// A controller may be asked while a queue takes it over.
+func TestFusedTakesOverABusyController(t *testing.T) {
+	for range 300 {
+		c := NewDefault[string]()
+		var asking sync.WaitGroup
+		asking.Go(func() { c.When("key") })
+		q := NewFusedQueue[string](c, queueConfig{})
+		q.AddRateLimited("key")
+		asking.Wait()
+		require.Equal(t, 2, q.NumRequeues("key"))
+		q.ShutDown()
+	}
+}
+
 func TestConfiguredDelayingQueueIsUsed(t *testing.T) {
 	for name, new := range queues {
 		t.Run(name, func(t *testing.T) {
