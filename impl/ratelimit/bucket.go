@@ -49,6 +49,9 @@ func newBucket(limit rate.Limit, burst int, horizon time.Duration) bucket {
 	case burst <= 0:
 		b.kind = empty
 		return b
+	case math.IsNaN(float64(limit)): // no comparison of tokens makes anybody wait
+		b.kind = unlimited
+		return b
 	}
 	var fits bool
 	if b.interval, fits = intervalOf(limit); fits {

@@ -45,6 +45,17 @@ func TestBucketMatchesRate(t *testing.T) {
 	})
 }
 
+// A limit that is no number makes nobody wait, as there.
+func TestBucketWithoutANumber(t *testing.T) {
+	limit, at := rate.Limit(math.NaN()), time.Unix(1_700_000_000, 0)
+	for _, burst := range []int{0, 3} {
+		ours, theirs := newBucket(limit, burst, math.MaxInt64), rate.NewLimiter(limit, burst)
+		for range 10 {
+			require.Equal(t, theirs.ReserveN(at, 1).DelayFrom(at), ours.reserve(5), "burst %d", burst)
+		}
+	}
+}
+
 // Where the interval is whole, a bucket is exact: n tokens beyond the burst
 // take n intervals to the nanosecond, however many they are.
 func TestBucketIsExact(t *testing.T) {

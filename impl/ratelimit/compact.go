@@ -67,7 +67,10 @@ func fail(count *uint32) (before uint32) {
 // exponential is base·2^failures, at most max, without overflow.
 func exponential(base, max time.Duration, failures uint32) time.Duration {
 	if base <= 0 {
-		return min(base, max)
+		if base < 0 && (failures >= 63 || base < math.MinInt64>>failures) {
+			return math.MinInt64
+		}
+		return min(base<<failures, max)
 	}
 	// The shift rounds max down, which changes nothing: base is whole.
 	if failures < 63 && base <= max>>failures {

@@ -34,6 +34,16 @@ var pairs = map[string]struct{ ours, theirs func() limiter }{
 	"exponential from zero": {
 		func() limiter { return NewItemExponentialFailure[string](0, time.Second) },
 		func() limiter { return workqueue.NewTypedItemExponentialFailureRateLimiter[string](0, time.Second) }},
+	"map exponential from below zero": {
+		func() limiter { return NewMapItemExponentialFailure[string](-5*time.Hour, -6*time.Hour) },
+		func() limiter {
+			return workqueue.NewTypedItemExponentialFailureRateLimiter[string](-5*time.Hour, -6*time.Hour)
+		}},
+	"exponential from below zero": {
+		func() limiter { return NewItemExponentialFailure[string](-5*time.Hour, time.Second) },
+		func() limiter {
+			return workqueue.NewTypedItemExponentialFailureRateLimiter[string](-5*time.Hour, time.Second)
+		}},
 	"exponential base above the maximum": {
 		func() limiter { return NewItemExponentialFailure[string](time.Minute, time.Second) },
 		func() limiter {
@@ -165,6 +175,16 @@ func TestMaxReservation(t *testing.T) {
 	}
 	fake.SetTime(time.Unix(11, 0))
 	require.Equal(t, 5*time.Millisecond, l.When(-1))
+}
+
+// A nil clock is the real one, as in the configs of queues.
+func TestNilClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewBucket[string](1, 1, WithClock(nil))
+		l.When("key")
+		time.Sleep(250 * time.Millisecond)
+		require.Equal(t, 750*time.Millisecond, l.When("key"))
+	})
 }
 
 func TestLimitersAllocateNothing(t *testing.T) {

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -75,11 +76,13 @@ func NewMapItemExponentialFailure[T comparable](base, max time.Duration) workque
 func (l *mapExponential[T]) When(item T) time.Duration {
 	delay := l.base
 	for range l.count(item) {
-		if delay <= 0 {
-			break // doubling changes nothing
-		}
-		if delay > l.max/2 {
+		switch {
+		case delay > 0 && delay > l.max/2:
 			return l.max
+		case delay < math.MinInt64/2:
+			return math.MinInt64
+		case delay == 0:
+			return min(0, l.max)
 		}
 		delay *= 2
 	}

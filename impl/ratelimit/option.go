@@ -26,9 +26,15 @@ func apply(opts []Option) options {
 	return o
 }
 
-// WithClock makes the limiter read c instead of the real clock.
+// WithClock makes the limiter read c instead of the real clock; nil is the real
+// one.
 func WithClock(c clock.PassiveClock) Option {
-	return func(o *options) { o.clock = c }
+	return func(o *options) {
+		if c == nil {
+			c = clock.RealClock{}
+		}
+		o.clock = c
+	}
 }
 
 // WithMaxReservation bounds how far into the future a bucket gives tokens away:
