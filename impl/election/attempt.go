@@ -3,6 +3,7 @@ package election
 import (
 	"bytes"
 	"context"
+	"math"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -164,7 +165,7 @@ func (e *LeaderElector) newRecord(now time.Time) resourcelock.LeaderElectionReco
 	return resourcelock.LeaderElectionRecord{
 		HolderIdentity: e.identity,
 		// Rounded up: with less the others would not wait for the renew deadline.
-		LeaseDurationSeconds: int((e.config.LeaseDuration + time.Second - 1) / time.Second),
+		LeaseDurationSeconds: int(min((e.config.LeaseDuration-1)/time.Second+1, longest)),
 		AcquireTime:          metav1.NewTime(now),
 		RenewTime:            metav1.NewTime(now),
 	}
@@ -176,8 +177,12 @@ func inherit(ours, old resourcelock.LeaderElectionRecord) resourcelock.LeaderEle
 	return ours
 }
 
+// longest is the seconds of the longest lease there is, for a Lease keeps them in 32
+// bits: 68 years.
+const longest = math.MaxInt32
+
 // expiry returns when the lease of a record that was last seen to change at
 // observed ends for those who do not hold it.
 func expiry(record resourcelock.LeaderElectionRecord, observed time.Time) time.Time {
-	return observed.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
+	return observed.Add(time.Duration(min(record.LeaseDurationSeconds, longest)) * time.Second)
 }
