@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
@@ -66,8 +69,9 @@ const (
 // It calls OnStoppedLeading before it returns, whether it led or not.
 //
 // A lock may not heed its context. So its calls are made aside, by one goroutine
-// in turn, and Run watches over their deadlines.
+// in turn, and Run watches over their deadlines. If one panics, so does Run.
 func (e *LeaderElector) Run(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
 	defer e.config.Callbacks.OnStoppedLeading()
 	if ctx.Err() != nil {
 		return
@@ -76,8 +80,14 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	defer cancel()
 	e.calls, e.abandon = context.WithCancel(ctx)
 	finished := make(chan struct{})
+	var panicked any
 	go func() {
 		defer close(finished)
+		defer func() {
+			if panicked = recover(); panicked != nil {
+				klog.FromContext(ctx).Error(nil, "Leader election panicked", "panic", panicked, "stack", string(debug.Stack()))
+			}
+		}()
 		growStack()
 		e.campaign(ctx, work, cancel)
 	}()
@@ -88,6 +98,10 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	for {
 		select {
 		case <-finished:
+			if panicked != nil {
+				e.leave()
+				panic(panicked)
+			}
 			return
 		case <-ended:
 			ended = nil // heard
@@ -99,6 +113,13 @@ func (e *LeaderElector) Run(ctx context.Context) {
 		}
 		timer.Reset(next)
 	}
+}
+
+// leave ends leading at once.
+func (e *LeaderElector) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.phase = gone
 }
 
 // growStack makes room for the frames of a lock that encodes the record as JSON:
@@ -290,47 +311,4 @@ func (e *LeaderElector) wait(ctx context.Context, d time.Duration) {
 	case <-timer.C():
 	case <-ctx.Done():
 	}
-}
-
-// reportLeader tells OnNewLeader of a holder that it was not told of last.
-func (e *LeaderElector) reportLeader() {
-	if report := e.config.Callbacks.OnNewLeader; report != nil {
-		e.news.tell(e.GetLeader(), report)
-	}
-}
-
-// news calls OnNewLeader in a goroutine, so that it holds up no renewal, and in
-// order, so that the last call names the last leader.
-type news struct {
-	mu      sync.Mutex
-	last    string
-	queue   []string
-	running bool
-}
-
-func (n *news) tell(leader string, report func(string)) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if leader == n.last {
-		return
-	}
-	n.last = leader
-	n.queue = append(n.queue, leader)
-	if !n.running {
-		n.running = true
-		go n.deliver(report)
-	}
-}
-
-func (n *news) deliver(report func(string)) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for len(n.queue) > 0 {
-		leader := n.queue[0]
-		n.queue = n.queue[1:]
-		n.mu.Unlock()
-		report(leader)
-		n.mu.Lock()
-	}
-	n.running = false
 }

@@ -2,6 +2,7 @@ package election
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 )
 
@@ -39,6 +42,46 @@ func TestLongestLease(t *testing.T) {
 			assert.Equal(t, math.MaxInt32, record.LeaseDurationSeconds, "what a Lease can keep")
 			cancel()
 			synctest.Wait()
+		})
+	}
+}
+
+// A panickingLock panics when the lease is renewed.
+type panickingLock struct{ resourcelock.Interface }
+
+var errPlanted = errors.New("planted")
+
+func (panickingLock) Update(context.Context, resourcelock.LeaderElectionRecord) error {
+	panic(errPlanted)
+}
+
+// A lock's panic is Run's, as in client-go's elector, which makes the calls itself:
+// leading has ended when it arrives, and whoever calls Run may recover.
+func TestLockPanics(t *testing.T) {
+	really := utilruntime.ReallyCrash
+	defer func() { utilruntime.ReallyCrash = really }()
+	for name, crash := range map[string]bool{"crashes": true, "logs": false} {
+		t.Run(name, func(t *testing.T) {
+			utilruntime.ReallyCrash = crash
+			synctest.Test(t, func(t *testing.T) {
+				work := make(chan context.Context, 1)
+				stopped := false
+				e, err := New(leaderelection.LeaderElectionConfig{
+					Lock: panickingLock{NewMemory(clock.RealClock{}, nil).Lock("a")}, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+					Callbacks: leaderelection.LeaderCallbacks{
+						OnStartedLeading: func(ctx context.Context) { work <- ctx },
+						OnStoppedLeading: func() { stopped = (<-work).Err() != nil },
+					},
+				})
+				require.NoError(t, err)
+				if crash {
+					assert.PanicsWithValue(t, errPlanted, func() { e.Run(t.Context()) })
+				} else {
+					assert.NotPanics(t, func() { e.Run(t.Context()) })
+				}
+				assert.True(t, stopped, "OnStoppedLeading was not called, or before its work was told to end")
+				assert.False(t, e.IsLeader())
+			})
 		})
 	}
 }
