@@ -1,7 +1,11 @@
 // Package priority holds a priority queue that stands in for
 // controller-runtime's: same interface, same results, a fraction of the cost.
 //
-//	controller.Options.NewQueue   takes   priority.New
+//	controller.Options{
+//		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+//			return priority.NewWithConfig(priority.Config[reconcile.Request]{Name: name, RateLimiter: limiter})
+//		},
+//	}
 //
 // An item goes through these steps:
 //

@@ -65,9 +65,9 @@ type priorityQueue[T comparable] struct {
 	moments []moments // by slot, with metrics
 }
 
-// New makes a priority queue with controller-runtime's options. It can
-// be controller.Options.NewQueue. As controller-runtime's it drops what is queued
-// at shutdown and its Len counts an item in processing that was added again.
+// New makes a priority queue with controller-runtime's options, where
+// priorityqueue.New stands. As controller-runtime's it drops what is queued at
+// shutdown and its Len counts an item in processing that was added again.
 // Opts.Log is not used.
 func New[T comparable](name string, opts ...priorityqueue.Opt[T]) priorityqueue.PriorityQueue[T] {
 	var o priorityqueue.Opts[T]
