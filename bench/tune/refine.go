@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -31,19 +32,30 @@ func (s *search) confirm(ctx context.Context, x Settings) (Settings, error) {
 		}
 		return x, nil
 	}
+	// What is missing may come from tokens or from workers: the cheapest that will do,
+	// a larger burst first, which costs neither.
+	var list []Settings
 	for step := range 3 {
 		y := x
 		if y.Workers += step + 1; y.Workers <= s.maxWorkers {
-			if ok, err := check(y); err != nil || ok {
-				return y, err
-			}
+			list = append(list, y)
 		}
 		if y = x; s.limited() {
 			y.QPS = tidy(x.QPS*math.Pow(1.05, float64(step+1)), s.maxQPS)
 			y.Burst = max(x.Burst, int(math.Ceil(y.QPS)))
-			if ok, err := check(y); err != nil || ok {
-				return y, err
+			if y.QPS > x.QPS {
+				list = append(list, y)
 			}
+		}
+	}
+	if y := x; s.limited() && x.Burst < s.generous(x.QPS) {
+		y.Burst = s.generous(x.QPS)
+		list = append(list, y)
+	}
+	slices.SortStableFunc(list, func(a, b Settings) int { return cmp.Compare(Cost(a), Cost(b)) })
+	for _, y := range list {
+		if ok, err := check(y); err != nil || ok {
+			return y, err
 		}
 	}
 	return x, nil
