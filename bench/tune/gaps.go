@@ -118,11 +118,13 @@ func (f *fit) off(x outcome) float64 {
 }
 
 // near drops the candidates with which keys wait less than half or more than
-// twice as long as measured, whatever the value that was looked for: waits that
-// vary much from one simulation to the next make even those likely.
+// twice as long as measured, whatever the value that was looked for, and those that
+// explain the rest far worse than another does: waits that vary much from one
+// simulation to the next make even those likely.
 func (f *fit) near(all []candidate, tried []outcome) (left []candidate, outcomes []outcome) {
+	most := worth(tried)
 	for i, x := range tried {
-		if math.Abs(f.off(x)) < math.Ln2 {
+		if math.Abs(f.off(x)) < math.Ln2 && x.score <= most {
 			left, outcomes = append(left, all[i]), append(outcomes, x)
 		}
 	}

@@ -27,6 +27,11 @@ func (g *grid) closer(others float64, try func(share float64) error) error {
 			return nil
 		}
 		logs := weigh(g.tried)
+		for i, x := range g.tried {
+			if x.score > worth(g.tried) {
+				logs[i] = math.Inf(-1)
+			}
+		}
 		first := slices.Index(logs, slices.Max(logs))
 		if g.tried[first].score > 2*others {
 			return nil
@@ -54,6 +59,11 @@ func (g *grid) candidates() ([]candidate, []outcome) {
 	}
 	return g.all, g.tried
 }
+
+// worth is the score up to which an explanation is worth a thought beside others.
+// Where none explains all that was measured, likelihoods go by what each lets
+// happen now and then, and the vaguest would win.
+func worth(tried []outcome) float64 { return 3*least(tried) + 2*fits }
 
 // least is the least score.
 func least(tried []outcome) float64 {
