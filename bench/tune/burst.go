@@ -60,88 +60,6 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	return f.bursty(ctx, t, best, progress)
 }
 
-// fewKeys tries so few keys that they often change while they wait or are worked
-// on: such a change is coalesced, or waits for the end of the work, however idle
-// the other workers are. So keys wait longer than many would beside idle workers,
-// and less beside busy ones. It goes on to fewer keys, of which a larger share is
-// busy, as long as those explain the waits nearly as well.
-func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
-	r := &f.Model.Spec.Resources[0]
-	if r.Count != keysUnknown {
-		return nil, nil, nil
-	}
-	defer f.take(f.now())
-	var g grid
-	waiting := f.ArrivalRate * f.wait.Mean()
-	try := func(share float64) error {
-		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / share))
-		hidden := waiting / float64(keys)
-		if keys < 2 || keys >= keysUnknown || hidden > 0.9 {
-			return nil
-		}
-		progress(fmt.Sprintf("%d keys", keys))
-		r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
-		x, err := t.run(ctx)
-		g.add(share, f.now(), x)
-		return err
-	}
-	for _, share := range []float64{0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
-		if err := try(share); err != nil {
-			return nil, nil, err
-		}
-		if n := len(g.tried); n > 0 && g.tried[n-1].score > 3*least(g.tried)+2*fits {
-			break
-		}
-	}
-	if err := g.closer(least(others), try); err != nil {
-		return nil, nil, err
-	}
-	all, tried = g.candidates()
-	return all, tried, nil
-}
-
-// crowded is for a queue that looks overloaded. One that doesn't grow may have few
-// keys, as no more than all of them can wait.
-func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outcome, error) {
-	many, err := t.run(ctx)
-	if err != nil {
-		return many, err
-	}
-	was := f.now()
-	if many.score > fits && !f.grown {
-		all, tried, err := f.fewKeys(ctx, t, []outcome{many}, progress)
-		if err != nil {
-			return many, err
-		}
-		if len(all) > 0 {
-			if best := f.believe(all, tried); best.score < many.score/2 {
-				f.overloaded = false
-				f.keysTold()
-				return best, nil
-			}
-		}
-	}
-	f.samples = nil
-	f.take(was)
-	f.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
-	f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
-	return many, nil
-}
-
-// keysTold puts the few keys that are believed in into words.
-func (f *fit) keysTold() {
-	r := f.Spec.Resources[0]
-	f.RawRate, f.Coalesced = r.Events.Arrivals.Rate, 1-f.ArrivalRate/r.Events.Arrivals.Rate
-	f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", r.Count)
-	low, high := r.Count, r.Count
-	for _, c := range f.samples {
-		if c.keys < keysUnknown {
-			low, high = min(low, c.keys), max(high, c.keys)
-		}
-	}
-	f.doubt("many keys would not wait like this; %d to %d that often change while they wait or are worked on explain it best; --keys says how many there are", low, high)
-}
-
 // shapes are those that the work durations don't tell apart.
 func (f *fit) shapes() []likely {
 	shapes := f.service.plausible
@@ -189,8 +107,31 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 	if len(all) == 0 {
 		return outcome{score: math.Inf(1)}, nil
 	}
-	return f.believe(all, tried), nil
+	was := f.now()
+	if was.keys < keysUnknown && !f.throttled && least(tried) <= fits {
+		for _, s := range some(shapes, 3) {
+			f.setService(s.shape, 1)
+			unlike, x, err := f.unlikeKeys(ctx, t, progress)
+			if err != nil {
+				return outcome{}, err
+			}
+			for _, c := range unlike {
+				c.log += s.log + unlikely
+				all = append(all, c)
+			}
+			tried = append(tried, x...)
+		}
+	}
+	best := f.believe(all, tried)
+	if f.now().hot(was) {
+		f.keysTold(was)
+	}
+	return best, nil
 }
+
+// unlikely is the logarithm of how probable it is, before anything is measured, that
+// keys change so unlike each other that it matters.
+var unlikely = math.Log(0.3)
 
 // bursty looks for bursts that explain the waits. Many do, from short and sharp
 // to long and gentle ones. What is believed is weighed by the buckets.
@@ -214,7 +155,7 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.take(was)
 		return random, err
 	}
-	few, counted, err := f.fewKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
+	few, counted, err := f.hotKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
 	if err != nil {
 		f.take(was)
 		return random, err
@@ -234,18 +175,18 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 		return random, nil
 	}
-	if f.Spec.Resources[0].Count < keysUnknown {
-		f.keysTold()
+	if f.now().hot(was) {
+		f.keysTold(was)
 	} else {
-		f.burstsTold(rate)
+		f.burstsTold(was, rate)
 	}
 	return best, nil
 }
 
 // burstsTold puts the bursts that are believed in into words.
-func (f *fit) burstsTold(rate float64) {
+func (f *fit) burstsTold(was candidate, rate float64) {
 	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
-	list := slices.DeleteFunc(slices.Clone(f.samples), func(c candidate) bool { return c.keys < keysUnknown })
+	list := slices.DeleteFunc(slices.Clone(f.samples), func(c candidate) bool { return c.hot(was) })
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
 	})

@@ -17,9 +17,13 @@ type candidate struct {
 	arrivals loadgen.Arrivals
 	flow     flow // of arrivals; zero: as these say
 	keys     int
+	skew     loadgen.Skew // of the keys
 	shape    shape
 	log      float64 // of its probability, but for a constant
 }
+
+// hot tells whether some keys change more often than in another.
+func (c candidate) hot(than candidate) bool { return c.keys < than.keys || c.skew != than.skew }
 
 // drawn is how many candidates, equally likely ones, stand for all.
 const drawn = 8
@@ -59,14 +63,14 @@ func (f *fit) believe(all []candidate, tried []outcome) outcome {
 // take makes a candidate the model.
 func (m *Model) take(c candidate) {
 	r := &m.Spec.Resources[0]
-	r.Events.Arrivals, r.Count, m.flow = c.arrivals, c.keys, c.flow
+	r.Events.Arrivals, r.Count, r.Skew, m.flow = c.arrivals, c.keys, c.skew, c.flow
 	m.setService(c.shape, 1)
 }
 
 // now is the model as a candidate.
 func (m *Model) now() candidate {
 	r := m.Spec.Resources[0]
-	return candidate{arrivals: r.Events.Arrivals, keys: r.Count, flow: m.flow, shape: m.shape}
+	return candidate{arrivals: r.Events.Arrivals, keys: r.Count, skew: r.Skew, flow: m.flow, shape: m.shape}
 }
 
 // alone is a copy of the model that one candidate, if there are any, stands for.
@@ -111,7 +115,7 @@ func (m *Model) groups(results []sim.Result) [][]sim.Result {
 	var list [][]sim.Result
 	each := len(results) / len(m.samples)
 	for i, c := range m.samples {
-		if r := results[i*each : (i+1)*each]; i > 0 && c.keys == m.samples[i-1].keys && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) && reflect.DeepEqual(c.flow, m.samples[i-1].flow) {
+		if r := results[i*each : (i+1)*each]; i > 0 && c.keys == m.samples[i-1].keys && c.skew == m.samples[i-1].skew && reflect.DeepEqual(c.arrivals, m.samples[i-1].arrivals) && reflect.DeepEqual(c.flow, m.samples[i-1].flow) {
 			list[len(list)-1] = append(list[len(list)-1], r...)
 		} else {
 			list = append(list, slices.Clone(r))

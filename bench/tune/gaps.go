@@ -203,14 +203,14 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		all, tried = append(all, f.now()), append(tried, x)
 	}
 	f.flow = flow{}
-	few, counted, err := f.fewKeys(ctx, t, append(tried, random), progress)
+	few, counted, err := f.hotKeys(ctx, t, append(tried, random), progress)
 	if err != nil {
 		f.take(was)
 		return random, err
 	}
 	best := f.believe(slices.Concat(all, few), slices.Concat(tried, counted))
-	if f.Spec.Resources[0].Count < was.keys && best.score < random.score/2 {
-		f.keysTold()
+	if f.now().hot(was) && best.score < random.score/2 {
+		f.keysTold(was)
 		return best, nil
 	}
 	if best.score < random.score/2 {

@@ -75,6 +75,8 @@ func systems() []system {
 		{name: "5 keys, untold", rate: 30, service: exponentially(0.1), mean: 0.1, workers: 2, keys: 5, untold: true},
 		{name: "50 keys, untold", rate: 30, service: lognormally(0.088, 1.2), mean: 0.088, workers: 3, keys: 50, untold: true},
 		{name: "30 keys, mostly idle, untold", rate: 30, service: lognormally(0.1, 0.8), mean: 0.1, workers: 8, keys: 30, untold: true},
+		{name: "hot keys", rate: 30, service: lognormally(0.07, 0.8), mean: 0.07, workers: 2, keys: 1000, unlike: 1.2},
+		{name: "hot keys, saturated", rate: 40, service: exponentially(0.12), mean: 0.12, workers: 3, keys: 300, unlike: 1.1},
 		{name: "200 every 10 s", rate: 20, gap: always(10), batch: 200, service: exponentially(0.05), mean: 0.05, workers: 3},
 	}
 }
@@ -130,6 +132,9 @@ func (s system) check(t *testing.T, seed uint64) {
 	rate := f.ArrivalRate
 	if s.keys > 0 {
 		rate = f.RawRate
+	}
+	if s.unlike > 0 {
+		rate = s.rate // what changes while it waits, again and again, no counter tells of
 	}
 	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s (%.2g)", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, f.reproduction(out).Verdict, out.score)
 	assert.NotContains(t, strings.Join(f.unidentified, " "), "overloaded", "no known system is")

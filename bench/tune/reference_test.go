@@ -24,6 +24,7 @@ type system struct {
 	failure float64
 	keys    int       // 0: every arrival has a key of its own
 	untold  bool      // how many keys
+	unlike  float64   // the k-th key changes in proportion to 1/k to that; 0: all alike
 	batch   int       // arrivals that come at once; 0: one
 	bounds  []float64 // of the queue's histograms; nil: client-go's
 	runtime bool      // its metrics are controller-runtime's, without work durations
@@ -137,6 +138,17 @@ func (s system) run(seed uint64, span float64) observed {
 			on, phase = true, 0
 		}
 	}
+	pick := func() int { return r.IntN(s.keys) }
+	if s.unlike > 0 {
+		upTo := make([]float64, s.keys)
+		for k := range upTo {
+			upTo[k] = upTo[max(k-1, 0)] + math.Pow(float64(k+1), -s.unlike)
+		}
+		pick = func() int {
+			k, _ := slices.BinarySearch(upTo, r.Float64()*upTo[s.keys-1])
+			return k
+		}
+	}
 	add := func(key int, now float64) {
 		k := of(key)
 		if k.dirty {
@@ -163,7 +175,7 @@ func (s system) run(seed uint64, span float64) observed {
 				key := -fresh
 				fresh++
 				if s.keys > 0 {
-					key = r.IntN(s.keys)
+					key = pick()
 				}
 				add(key, now)
 			}
