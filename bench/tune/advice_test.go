@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -160,6 +161,31 @@ func TestBudgetKeepsWhatWasFound(t *testing.T) {
 	assert.NotEmpty(t, r.Queues[0].Summary)
 	_, err = json.Marshal(r)
 	assert.NoError(t, err)
+}
+
+// A fit that is cut short advises from what it tried, where that explains the waits:
+// here the time, which is virtual, goes by between two shapes of the service time.
+func TestBudgetEndsTheFit(t *testing.T) {
+	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
+	d := s.run(1, 600).delta(t)
+	synctest.Test(t, func(t *testing.T) {
+		tried := 0
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
+			if strings.Contains(p.Doing, "spread of the service time, ") {
+				if tried++; tried == 3 {
+					time.Sleep(40 * time.Minute)
+				}
+			}
+		}})
+		require.NoError(t, err)
+		a := r.Queues[0]
+		assert.Equal(t, 3, tried)
+		assert.Equal(t, "budget", r.Stopped)
+		assert.Contains(t, strings.Join(a.Doubts, "; "), "the time for the fit was over")
+		assert.NotNil(t, a.Then)
+		assert.NotEmpty(t, a.Curves)
+		assert.InDelta(t, 0.05, a.Model.Service, 0.005)
+	})
 }
 
 func TestWorkload(t *testing.T) {

@@ -89,23 +89,15 @@ func some(shapes []likely, most int) []likely {
 	return list
 }
 
-// chooseShape weighs shapes by the work durations and by the waits.
+// chooseShape weighs shapes by the work durations and by the waits. When the context
+// ends it chooses from those that were tried, the likeliest by the work durations.
 func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progress func(string)) (outcome, error) {
-	var all []candidate
-	var tried []outcome
-	for i, s := range shapes {
-		progress(fmt.Sprintf("spread of the service time, %d of %d", i+1, len(shapes)))
-		f.setService(s.shape, 1)
-		x, err := t.run(ctx)
-		if err != nil {
-			return x, err
-		}
-		c := f.now()
-		c.log = s.log
-		all, tried = append(all, c), append(tried, x)
-	}
+	all, tried, err := f.tryShapes(ctx, t, shapes, progress)
 	if len(all) == 0 {
-		return outcome{score: math.Inf(1)}, nil
+		return outcome{score: math.Inf(1)}, err
+	}
+	if err != nil {
+		return f.believe(all, tried), err
 	}
 	was := f.now()
 	if was.keys < keysUnknown && !f.throttled && least(tried) <= fits {
@@ -113,7 +105,7 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 			f.setService(s.shape, 1)
 			unlike, x, err := f.unlikeKeys(ctx, t, progress)
 			if err != nil {
-				return outcome{}, err
+				return f.believe(all, tried), err
 			}
 			for _, c := range unlike {
 				c.log += s.log + unlikely
@@ -127,6 +119,34 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 		f.keysTold(was)
 	}
 	return best, nil
+}
+
+// tryShapes simulates shapes, the likeliest first, and returns them in their order.
+func (f *fit) tryShapes(ctx context.Context, t trial, shapes []likely, progress func(string)) (all []candidate, tried []outcome, err error) {
+	order := make([]int, len(shapes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(shapes[j].log, shapes[i].log) })
+	outcomes := make([]*outcome, len(shapes))
+	for n, i := range order {
+		progress(fmt.Sprintf("spread of the service time, %d of %d", n+1, len(shapes)))
+		f.setService(shapes[i].shape, 1)
+		var x outcome
+		if x, err = t.run(ctx); err != nil {
+			break
+		}
+		outcomes[i] = &x
+	}
+	for i, x := range outcomes {
+		if x != nil {
+			f.setService(shapes[i].shape, 1)
+			c := f.now()
+			c.log = shapes[i].log
+			all, tried = append(all, c), append(tried, *x)
+		}
+	}
+	return all, tried, err
 }
 
 // unlikely is the logarithm of how probable it is, before anything is measured, that

@@ -175,9 +175,17 @@ func (r *Result) stopped(ctx context.Context, err error) {
 	}
 }
 
-// advise fits, searches and explains. What it found before an error stays.
+// advise fits, searches and explains. What it found before an error stays. A fit that
+// takes too long may end early, if what was tried explains the waits.
 func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
-	x, err := f.fitBursts(ctx, o.Seed, progress)
+	fitting, cancel := most(ctx)
+	x, err := f.fitBursts(fitting, o.Seed, progress)
+	cancel()
+	var cut error
+	if interrupted(err) && ctx.Err() == nil && len(x.results) > 0 && x.score <= fits {
+		cut, err = err, nil
+		f.doubt("the time for the fit was over before all was tried that may explain the waits as well; a longer --budget would do")
+	}
 	a.Current = f.current
 	a.Model = f.Model
 	if err == nil {
@@ -190,7 +198,16 @@ func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, pr
 		a.cutOff(o.Objectives, nil)
 	}
 	a.explain(kind)
-	return err
+	return cmp.Or(err, cut)
+}
+
+// most is a context that leaves two fifths of the time.
+func most(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)*3/5)
 }
 
 // search1 recommends for a model.
