@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"testing"
@@ -35,15 +36,30 @@ func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration, coun
 	every := func(_, _ string) (bool, error) { return true, nil }
 	testing.Main(every, nil, []testing.InternalBenchmark{{
 		Name: c.Benchmark(arm),
-		F: func(b *testing.B) {
+		F: panicEnds(func(b *testing.B) {
 			if variant == bench.NullSink {
 				c.Load(b)
 			} else {
 				c.Run(b, variant)
 			}
-		},
+		}),
 	}}, nil)
 	return nil
+}
+
+// panicEnds lets a panic of run end the process where it is caught. Further
+// up, package testing takes the benchmark for done while the panic passes, and
+// may print a figure, and exit with 0, before the runtime ends the process.
+func panicEnds(run func(b *testing.B)) func(b *testing.B) {
+	return func(b *testing.B) {
+		defer func() {
+			if r := recover(); r != nil {
+				fmt.Fprintf(os.Stderr, "panic: %v\n\n%s", r, debug.Stack())
+				os.Exit(2)
+			}
+		}()
+		run(b)
+	}
 }
 
 // Kinds of profiles that RunProfile writes.
@@ -69,7 +85,7 @@ func RunProfile(c bench.Case, variant, dir string, sampleTime time.Duration) err
 	if err := pprof.StartCPUProfile(cpu); err != nil {
 		return err
 	}
-	result := testing.Benchmark(func(b *testing.B) { c.Run(b, variant) })
+	result := testing.Benchmark(panicEnds(func(b *testing.B) { c.Run(b, variant) }))
 	pprof.StopCPUProfile()
 	if result.N == 0 {
 		return fmt.Errorf("%s failed while it was profiled", c.Benchmark(variant))

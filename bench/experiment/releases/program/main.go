@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,16 @@ func run(args []string) error {
 	every := func(_, _ string) (bool, error) { return true, nil }
 	testing.Main(every, nil, []testing.InternalBenchmark{{
 		Name: "Benchmark" + title.String() + "/" + cases[i].Name + "/impl=" + args[1],
-		F:    cases[i].run,
+		F: func(b *testing.B) {
+			// A panic that passes through package testing may print a figure first.
+			defer func() {
+				if r := recover(); r != nil {
+					fmt.Fprintf(os.Stderr, "panic: %v\n\n%s", r, debug.Stack())
+					os.Exit(2)
+				}
+			}()
+			cases[i].run(b)
+		},
 	}}, nil)
 	return nil
 }
