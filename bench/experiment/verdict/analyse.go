@@ -157,7 +157,7 @@ func verdict(r Row, noiseFloor float64) Verdict {
 	switch {
 	case x.Verdict == NoResult:
 		return NoResult
-	case r.Samples < statistic.MinSamples:
+	case r.Samples < statistic.MinSamples || math.IsInf(x.High, 1): // or too few rounds with a sample of both
 		return TooFew
 	case r.Control || x.PAdjusted >= statistic.Alpha:
 		return Same

@@ -36,6 +36,23 @@ func TestNoFalseVerdicts(t *testing.T) {
 	}
 }
 
+// Ten times as fast in each round, but the baseline has failed in most of them.
+func TestTooFewRoundsOfBoth(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	plan := simulated.Plan(1)
+	var samples []experiment.Measurement
+	for round := range 20 {
+		for _, m := range simulated.Round(r, simulated.Noises["normal"], plan.Cases[0], round, map[string]float64{"ring": 0.1}) {
+			if m.Arm != "client-go" || round < 5 {
+				samples = append(samples, m)
+			}
+		}
+	}
+	stats := Analyse(experiment.Run{Plan: plan}, samples)
+	assert.Equal(t, map[Verdict]int{TooFew: 4}, stats.Verdicts(), "and not that no difference was shown")
+	assert.Equal(t, "Too few samples to decide on queue.", stats.Decision)
+}
+
 func TestDoubts(t *testing.T) {
 	const seed, trials = 4, 1000
 	r := rand.New(rand.NewPCG(seed, 0))
