@@ -89,10 +89,11 @@ func undecided(variant string, cases []verdict.CaseStats) int {
 }
 
 // combined is the interval of the geometric mean over cases, whose samples are
-// independent: the half widths of the logarithms add in squares. Without an
-// interval in every case there is none. best is the largest ratio.
+// independent: on either side the distances from the ratios to the ends of their
+// intervals, as logarithms, add in squares. Of one case it is that case's own.
+// Without an interval in every case there is none. best is the largest ratio.
 func combined(r verdict.Rank, cases []verdict.CaseStats) (low, high, best float64) {
-	squares, n := 0.0, 0
+	below, above, n := 0.0, 0.0, 0
 	best = math.NaN()
 	for _, c := range cases {
 		for _, row := range c.Rows {
@@ -104,8 +105,9 @@ func combined(r verdict.Rank, cases []verdict.CaseStats) (low, high, best float6
 				best = x.Ratio
 			}
 			if usable(*x) {
-				half := (math.Log(x.High) - math.Log(x.Low)) / 2
-				squares += half * half
+				down, up := math.Log(x.Ratio/x.Low), math.Log(x.High/x.Ratio)
+				below += down * down
+				above += up * up
 				n++
 			}
 		}
@@ -113,8 +115,7 @@ func combined(r verdict.Rank, cases []verdict.CaseStats) (low, high, best float6
 	if n == 0 || n < r.Cases {
 		return math.NaN(), math.NaN(), best
 	}
-	half := math.Sqrt(squares) / float64(n)
-	return r.Ratio * math.Exp(-half), r.Ratio * math.Exp(half), best
+	return r.Ratio * math.Exp(-math.Sqrt(below)/float64(n)), r.Ratio * math.Exp(math.Sqrt(above)/float64(n)), best
 }
 
 // estimated tells whether x has a ratio, with an interval or without.

@@ -216,6 +216,10 @@ func TestRankingIntervalNeedsEveryCase(t *testing.T) {
 	assert.Less(t, low, c.Ranking[0].Ratio)
 	assert.Greater(t, high, c.Ranking[0].Ratio)
 
+	alone := verdict.CaseStats{Rows: []verdict.Row{{Arm: experiment.Arm{Variant: "ring"}, Comparison: &verdict.Comparison{Ratio: 1.16, Low: 1.02, High: 1.2, Verdict: verdict.Faster}}}}
+	low, high, _ = combined(verdict.Rank{Variant: "ring", Ratio: 1.16, Cases: 1}, []verdict.CaseStats{alone})
+	assert.InDeltaSlice(t, []float64{1.02, 1.2}, []float64{low, high}, 1e-9, "one case's interval is its own")
+
 	for i, row := range c.Cases[2].Rows {
 		if row.Variant == r.Name {
 			x := c.Cases[2].Rows[i].Comparison
