@@ -75,6 +75,10 @@ func TestPart(t *testing.T) {
 		}
 		_, _, err = versions(t, path, Part{Resources: []string{"pods", "jobs"}})
 		require.EqualError(t, err, path+`: resource "jobs": found no events of it, but of leases.coordination.k8s.io, nodes, pods`)
+		_, _, err = versions(t, path, Part{From: time.Hour, Resources: []string{"pods"}})
+		require.EqualError(t, err, path+": found no events from 1h0m0s after its begin on, the last comes at 1m39s")
+		_, _, err = versions(t, path, Part{From: 500 * time.Millisecond, To: 600 * time.Millisecond})
+		require.ErrorContains(t, err, "found no events from 500ms to 600ms after its begin")
 		_, _, err = versions(t, path, Part{From: 2, To: 1})
 		require.ErrorContains(t, err, "expected an end behind its begin")
 	}

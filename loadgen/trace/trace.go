@@ -146,7 +146,7 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 
 // ended is io.EOF, unless what was asked for never came.
 func (t *Trace) ended() error {
-	if err := t.window.untimed(); err != nil {
+	if err := t.window.empty(); err != nil {
 		return err
 	}
 	return t.selection.missing()
@@ -186,6 +186,7 @@ type window struct {
 	begin    time.Time
 	at       time.Duration // of the latest record so far
 	inside   bool
+	met      bool // a record was inside
 }
 
 // has says whether a record is in the window. One without a time goes with its
@@ -199,13 +200,20 @@ func (w *window) has(record Record) bool {
 		w.at = max(w.at, record.Time.Sub(w.begin))
 		w.inside = w.at >= w.from && (w.to == 0 || w.at <= w.to)
 	}
+	w.met = w.met || w.inside
 	return w.inside
 }
 
-// untimed is an error if a window was wanted of events without times.
-func (w *window) untimed() error {
-	if (w.from > 0 || w.to > 0) && w.begin.IsZero() {
+// empty is an error if a window was wanted and nothing was in it.
+func (w *window) empty() error {
+	switch {
+	case w.from == 0 && w.to == 0:
+	case w.begin.IsZero():
 		return errors.New("the events carry no times, so that no part by time can be taken")
+	case !w.met && w.to > 0:
+		return fmt.Errorf("found no events from %v to %v after its begin, the last comes at %v", w.from, w.to, w.at)
+	case !w.met:
+		return fmt.Errorf("found no events from %v after its begin on, the last comes at %v", w.from, w.at)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func traceInfoCommand() *cobra.Command {
   how large the objects are as JSON, and the share of it that is managedFields
   TOP 1%       share of the events that the busiest 1 % of the objects take
   ZIPF         exponent of the Zipf law that fits best; 0 is uniform
-  PEAK/S       events in the busiest second
+  PEAK/S       events in the busiest second of the clock
   DISPERSION   variance by mean of the events in a second; 1 is a Poisson process
   how long objects live, from added to deleted, and how often they change
   what was irregular, and how often`,
@@ -47,7 +47,9 @@ func printSummary(w io.Writer, out output, s summary.Summary) error {
 	if out != "table" {
 		return out.print(w, trafficTable(s, true))
 	}
-	if s.Begin.IsZero() {
+	if s.All.Events == 0 {
+		fmt.Fprint(w, "0 events\n\n")
+	} else if s.Begin.IsZero() {
 		fmt.Fprintf(w, "%d events without times\n\n", s.All.Events)
 	} else {
 		fmt.Fprintf(w, "%d events in %s from %s on\n\n", s.All.Events, s.Duration.Round(time.Millisecond), s.Begin.Format(time.RFC3339Nano))

@@ -68,7 +68,7 @@ type Skew struct {
 
 // Bursts says how unequally the events fall on the seconds.
 type Bursts struct {
-	Peak       int     `json:"peakPerSecond"`     // events in the busiest second
+	Peak       int     `json:"peakPerSecond"`     // events in the busiest second of the clock
 	Dispersion float64 `json:"indexOfDispersion"` // variance by mean of the events in a second; 1 for a Poisson process
 	Busy       float64 `json:"busySeconds"`       // share of the seconds with more events than the mean
 	On         float64 `json:"meanBurstSeconds"`  // how long they last in a row
