@@ -47,8 +47,8 @@ versions are warned about.`,
 		Example: `  benchrun compare reports/out/old reports/out/new
   benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'
 
-  # Tighter for queues, looser for lists, a floor below reads a second
-  benchrun compare old new --fail-on 'queue:time>5%,indexer/op=list*:cpu>20%,informer:reads/s<10%'
+  # Tighter for queues, looser for writes beside lists, a floor below reads a second
+  benchrun compare old new --fail-on 'queue:time>5%,indexer/op=write*:cpu>20%,indexer:reads/s<10%'
 
   # In a GitHub workflow
   benchrun compare old new --fail-on 'time>5%' --annotate github --markdown "$GITHUB_STEP_SUMMARY"

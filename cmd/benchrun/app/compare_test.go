@@ -75,6 +75,17 @@ func TestCompareLimits(t *testing.T) {
 	}
 }
 
+// The limits in the help have their scope in what benchrun run writes by default.
+func TestCompareHelpLimits(t *testing.T) {
+	const sample = "../../../reports/sample"
+	_, help, _ := benchrun(t, "compare", "--help")
+	for _, example := range strings.Split(help, "--fail-on '")[1:] {
+		limits, _, _ := strings.Cut(example, "'")
+		code, _, stderr := benchrun(t, "compare", sample, sample, "--fail-on", limits)
+		assert.Zero(t, code, stderr)
+	}
+}
+
 func TestCompareFiles(t *testing.T) {
 	old, changed := rawFile(t, 100, 100, 100, 100), rawFile(t, 110, 130, 150, 80)
 	dir := t.TempDir()
