@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -39,11 +40,22 @@ type delivery struct {
 	resyncing bool // the handler asked for the batch's resyncs
 }
 
-func newHandler(logger klog.Logger, target cache.ResourceEventHandler, source string, stalled *atomic.Int32) *handler {
+func newHandler(logger klog.Logger, target cache.ResourceEventHandler, example runtime.Object, stalled *atomic.Int32) *handler {
 	h := &handler{logger: logger, target: target, stalled: stalled, finished: make(chan struct{}), resyncing: true}
 	h.wake.L = &h.mu
-	h.synced.init(fmt.Sprintf("%s + event handler %T", source, target))
+	h.synced.init(func() string { return nameOf(example, target) })
 	return h
+}
+
+// nameOf is what upstream calls a handler: by its functions, as logs of what a
+// program waits for could not tell one handler of functions from the other by
+// the type. An informer of upstream's that never runs gives the name.
+func nameOf(example runtime.Object, target cache.ResourceEventHandler) string {
+	registration, err := cache.NewSharedIndexInformer(nil, example, 0, nil).AddEventHandler(target)
+	if err != nil {
+		return fmt.Sprintf("event handler %T", target)
+	}
+	return registration.HasSyncedChecker().Name()
 }
 
 // HasSynced tells whether the handler has seen all of the initial list.
@@ -167,17 +179,17 @@ func (h *handler) call(d delivery, next *int) (open bool) {
 // A tracker is done when the source has synced and the handler has seen every
 // object of the initial list.
 type tracker struct {
-	name     string
+	name     func() string
 	unseen   atomic.Int64
 	upstream atomic.Bool
 	once     sync.Once
 	done     chan struct{}
 }
 
-func (t *tracker) init(name string) { t.name, t.done = name, make(chan struct{}) }
+func (t *tracker) init(name func() string) { t.name, t.done = name, make(chan struct{}) }
 
 // Name says what is waited for.
-func (t *tracker) Name() string { return t.name }
+func (t *tracker) Name() string { return t.name() }
 
 // Done is closed when the tracker is done.
 func (t *tracker) Done() <-chan struct{} { return t.done }

@@ -244,7 +244,7 @@ func (s *informer) AddEventHandlerWithOptions(target cache.ResourceEventHandler,
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	requested := s.resyncPeriod(logger, ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
-	h := newHandler(logger, target, s.Name(), &s.turns.stalled)
+	h := newHandler(logger, target, s.example, &s.turns.stalled)
 	h.resync.requested = requested
 	h.resync.set(logger, s.resyncCheck)
 	if !s.started {

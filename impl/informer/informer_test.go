@@ -62,6 +62,22 @@ func listOf(pods ...corev1.Pod) *cache.ListWatch {
 	}
 }
 
+// The names of upstream's checkers tell handlers apart.
+func TestHandlerNames(t *testing.T) {
+	ours, upstream := informer.NewWithResync(nil, &corev1.Pod{}, 0, nil), cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	for _, handler := range []cache.ResourceEventHandler{
+		cache.ResourceEventHandlerFuncs{AddFunc: func(any) {}},
+		&cache.ResourceEventHandlerFuncs{},
+		cache.FilteringResourceEventHandler{},
+	} {
+		got, err := ours.AddEventHandler(handler)
+		require.NoError(t, err)
+		want, err := upstream.AddEventHandler(handler)
+		require.NoError(t, err)
+		assert.Equal(t, want.HasSyncedChecker().Name(), got.HasSyncedChecker().Name())
+	}
+}
+
 func TestFactory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.Factory

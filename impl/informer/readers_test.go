@@ -103,7 +103,7 @@ func TestStalled(t *testing.T) {
 		var stalled atomic.Int32
 		var woken, called []int32
 		target := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { called = append(called, stalled.Load()) }}
-		h := newHandler(klog.Background(), target, "test", &stalled)
+		h := newHandler(klog.Background(), target, nil, &stalled)
 		h.wake.L = observed{&h.mu, func() { woken = append(woken, stalled.Load()) }}
 		var f fanout
 		f.add(h, nil)
