@@ -70,6 +70,8 @@
 //     lists, where 3.3x are possible without events.
 //   - A batch's objects, up to a thousand, stay alive until its slowest handler
 //     is through with all of them.
+//   - Calls of a handler that is far behind are not timed: client-go's informer logs
+//     those that take more than 100 ms.
 //   - Of the metrics in the options' provider, latency and resource version are
 //     served, the queue's length is not; cache.SetInformerMetricsProvider's global
 //     provider can't be reached from outside client-go.
