@@ -73,8 +73,7 @@ cleanup() {
   for side in base head; do
     [ ! -e "$temp/$side" ] || git worktree remove --force "$temp/$side" || true
   done
-  rm -rf -- "$temp"
-  git worktree prune
+  rm -rf -- "$temp" # no prune: it would forget worktrees on disks that are not mounted
 }
 trap cleanup EXIT
 trap 'exit 130' INT

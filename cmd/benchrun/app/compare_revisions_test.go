@@ -28,6 +28,9 @@ func newRepository(t *testing.T) repository {
 	r.write(t, "tiny_test.go", "package tiny\n\nimport \"testing\"\n\nfunc BenchmarkNothing(b *testing.B) {\n\tfor b.Loop() {\n\t}\n}\n")
 	r.commit(t, "100", "base")
 	r.commit(t, "150", "head")
+	away := filepath.Join(t.TempDir(), "away") // as on a disk that is not mounted
+	r.git(t, "worktree", "add", "--quiet", "--detach", away)
+	require.NoError(t, os.RemoveAll(away))
 	r.write(t, "bench.sh", "not committed, never run")
 	return r
 }
@@ -71,7 +74,7 @@ func (r repository) compare(t *testing.T, args ...string) (code int, output stri
 	left, err := os.ReadDir(r.temp)
 	require.NoError(t, err)
 	assert.Empty(t, left, "it cleans up")
-	assert.Equal(t, 1, strings.Count(r.git(t, "worktree", "list"), "\n"))
+	assert.Equal(t, 2, strings.Count(r.git(t, "worktree", "list"), "\n"), "and leaves other worktrees alone")
 	assert.Equal(t, " M module/bench.sh\n", r.git(t, "status", "--short"), "nothing changes in place")
 	return cmd.ProcessState.ExitCode(), string(out)
 }
