@@ -5,9 +5,10 @@
 // controller-runtime and Kubernetes' components do) can be read by client-go
 // alone. But a queue of client-go's holds the metrics that it got from it:
 //
-//  1. Make a named queue of client-go's.
-//  2. Read the metrics in its private fields, by name and type.
-//  3. Shut it down.
+//  1. Make a named queue of client-go's, and shut it down: did it have metrics?
+//  2. Make a delaying queue of it.
+//  3. Read the metrics in its private fields, by name and type.
+//  4. Shut it down.
 //
 // A version of client-go whose fields look otherwise is noticed, and Provider
 // says so: then only client-go's own queue can report.
@@ -30,14 +31,13 @@ func Provider(name string, given workqueue.MetricsProvider) (workqueue.MetricsPr
 		return given, true
 	}
 	probe := &tickerProbe{}
-	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
-		Name: name, Clock: probe,
-		Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: name, Clock: probe}),
-	})
-	q.ShutDown() // waits for the goroutine that updates metrics, which asks for a ticker
-	if !probe.reports {
+	inner := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: name, Clock: probe})
+	inner.ShutDown() // waits for the goroutine that updates metrics, which asks for a ticker
+	if !probe.asked {
 		return nil, true
 	}
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: name, Clock: probe, Queue: inner})
+	q.ShutDown()
 	var f found
 	delaying := reflect.ValueOf(q).Elem()
 	ok := f.read(behind(delaying, "TypedInterface", "metrics"), "depth", "adds", "latency", "workDuration",
@@ -49,20 +49,14 @@ func Provider(name string, given workqueue.MetricsProvider) (workqueue.MetricsPr
 	return f, true
 }
 
-// tickerProbe notices the ticker of updatePeriod that a queue with metrics asks
-// for.
+// tickerProbe notices the ticker that a queue with metrics asks for.
 type tickerProbe struct {
 	clock.RealClock
-	reports bool
+	asked bool
 }
 
-// heartbeat is the ticker that every delaying queue asks for, metrics or not.
-const heartbeat = 10 * time.Second
-
 func (p *tickerProbe) NewTicker(d time.Duration) clock.Ticker {
-	if d != heartbeat {
-		p.reports = true
-	}
+	p.asked = true
 	return p.RealClock.NewTicker(d)
 }
 

@@ -83,7 +83,7 @@ func (t *Table[K, V]) Some(n int) iter.Seq2[uint32, *V] {
 
 // Clear removes everything, and keeps no memory for it.
 func (t *Table[K, V]) Clear() {
-	t.slab = newSlab(new(chunk[K, V]))
+	t.slab = slab[K, V]{}
 	t.index = index{wide: t.wide}
-	t.small.Store(!t.irreflexive)
+	t.begin()
 }

@@ -61,8 +61,15 @@ func New[K comparable, V any]() *Table[K, V] {
 func (t *Table[K, V]) Init() {
 	t.seed = maphash.MakeSeed()
 	t.irreflexive = mayDifferFromItself(reflect.TypeFor[K]())
-	t.slab = newSlab(new(chunk[K, V]))
+	t.begin()
+}
+
+// begin makes the table small, if it may be, whose slab and index are empty.
+func (t *Table[K, V]) begin() {
 	t.small.Store(!t.irreflexive)
+	if t.irreflexive {
+		t.open()
+	}
 }
 
 // InitWide is Init of a table that trades memory for speed while it fills: its
@@ -149,6 +156,9 @@ func (t *Table[K, V]) Find(hash uint32, key K) (slot uint32, ok bool) {
 // is the zero V.
 func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	if t.small.Load() {
+		if t.first == nil {
+			t.open()
+		}
 		if t.few != allFew {
 			return t.takeFew(key)
 		}
@@ -181,7 +191,7 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 				return slot, true
 			}
 		}
-		if t.few == allFew {
+		if t.few == allFew || t.first == nil {
 			return t.Insert(hash, key), false
 		}
 		return t.takeFew(key), false

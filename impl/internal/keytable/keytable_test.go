@@ -38,6 +38,12 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 		}
 	}
 	require.Len(t, refs, table.used)
+	if table.first == nil {
+		require.True(t, table.small.Load())
+		require.Empty(t, table.blocks)
+		require.Zero(t, table.Len())
+		return
+	}
 	require.Same(t, table.first, table.blocks[0].chunk)
 	require.Zero(t, table.blocks[0].free&allFew, "the first slots are not given out by take")
 	live, empty := 0, 0
@@ -410,4 +416,32 @@ func TestUnhashableKeyPanicsAsInAMap(t *testing.T) {
 	table := New[any, int]()
 	require.Panics(t, func() { table.Hash([]int{1}) })
 	require.NotPanics(t, func() { table.Hash(1) })
+}
+
+// A table that holds nothing yet has no memory for keys, and answers all the same.
+func TestUnusedTable(t *testing.T) {
+	for name, begin := range map[string]func(*Table[string, int]){
+		"new":   func(table *Table[string, int]) {},
+		"clear": func(table *Table[string, int]) { table.Insert(table.Hash("a"), "a"); table.Clear() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := New[string, int]()
+			begin(table)
+			check(t, table)
+			require.Nil(t, table.first)
+			_, found := table.Find(table.Hash("a"), "a")
+			require.False(t, found)
+			require.False(t, table.Holds(0))
+			for range table.All() {
+				t.Fatal("an entry")
+			}
+			for range table.Some(3) {
+				t.Fatal("an entry")
+			}
+			slot, found := table.Enter(table.Hash("a"), "a")
+			require.False(t, found)
+			require.Equal(t, "a", table.Key(slot))
+			check(t, table)
+		})
+	}
 }

@@ -22,14 +22,15 @@ const (
 //
 // The first fewLen slots are special: take never gives them out and their bits
 // in the first block are never free, so that block keeps its chunk for ever.
-// A table that holds a few keys occupies them at the cost of one bit in few.
+// A table that holds a few keys occupies them at the cost of one bit in few. One
+// that never held a key has no block.
 //
 // Invariant: every block that has a chunk and a free slot is current or in
 // partial; every block without a chunk is in dropped; every block other than
 // current that has a chunk and no occupied slot is in vacant and counted in
 // empty. The stacks may hold outdated entries, which taking from them skips.
 type slab[K comparable, V any] struct {
-	first   *chunk[K, V] // of block 0
+	first   *chunk[K, V] // of block 0, or nil before the first key
 	few     uint32       // bit i is set when slot i < fewLen is occupied
 	blocks  []block[K, V]
 	current uint32   // the block that slots are taken from
@@ -51,6 +52,9 @@ type chunk[K comparable, V any] struct {
 	values [chunkLen]V
 	hashes [chunkLen]uint32 // not of a small table
 }
+
+// open gives the slab its first block.
+func (s *slab[K, V]) open() { *s = newSlab(new(chunk[K, V])) }
 
 // newSlab makes a slab of one block.
 func newSlab[K comparable, V any](first *chunk[K, V]) slab[K, V] {
@@ -141,7 +145,8 @@ func (s *slab[K, V]) release(slot uint32) {
 	}
 }
 
-// takeFew occupies a free one of the first slots. There must be one.
+// takeFew occupies a free one of the first slots. There must be one,
+// and the block.
 func (s *slab[K, V]) takeFew(key K) (slot uint32) {
 	slot = uint32(bits.TrailingZeros32(^s.few)) % blockLen
 	s.few |= 1 << slot
