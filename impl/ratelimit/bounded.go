@@ -65,9 +65,17 @@ func NewBoundedDefault[T comparable]() workqueue.TypedRateLimiter[T] {
 	)
 }
 
+// moment is now, or any moment if nothing gets too old: then the clock is not read.
+func (b *bounded[T]) moment() int64 {
+	if b.maxAge <= 0 {
+		return 0
+	}
+	return b.now()
+}
+
 func (b *bounded[T]) When(item T) time.Duration {
 	hash := b.keys.Hash(item)
-	now := b.now()
+	now := b.moment()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
@@ -88,7 +96,7 @@ func (b *bounded[T]) When(item T) time.Duration {
 
 func (b *bounded[T]) NumRequeues(item T) int {
 	hash := b.keys.Hash(item)
-	now := b.now()
+	now := b.moment()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
