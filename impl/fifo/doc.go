@@ -47,6 +47,10 @@
 //	in-order FIFO, PopBatch and store, bursts of 10     2.2x (1.9x)
 //	the same, bursts of 1,000 of 100k                   1.8x (1.4x)
 //
+// The segments have room for 64 events, so a ring that holds a few objects takes 3 KB
+// (in-order) to 6.5 KB (DeltaFIFO), client-go's 1.0 to 1.4; to make one and add five has
+// 0.55 to 0.9 times its speed.
+//
 // # How it grows
 //
 // Nanoseconds an object when n distinct keys are queued and all are popped, one

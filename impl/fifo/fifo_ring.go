@@ -94,7 +94,7 @@ func (f *RingFIFO) Delete(obj any) error {
 // Replace queues the objects of list instead of what is queued. It fails with a
 // cache.KeyError and then changes nothing.
 func (f *RingFIFO) Replace(list []any, _ string) error {
-	items := keyed[place]{seed: f.items.seed}
+	items := f.leftover()
 	items.index.reserve(len(list))
 	var buf [objectkey.Len]byte
 	for _, obj := range list {
@@ -115,6 +115,22 @@ func (f *RingFIFO) Replace(list []any, _ string) error {
 	f.items.slots, f.items.index = items.slots, items.index // tag reads the seed without the lock
 	f.wake()
 	return nil
+}
+
+// leftover is an empty keyed, with the memory that f has no use for at the moment.
+func (f *RingFIFO) leftover() keyed[place] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	items := keyed[place]{seed: f.items.seed}
+	old := &f.items.slots
+	if old.len() == 0 {
+		items.slots, items.index = *old, f.items.index
+		*old, f.items.index = slots[slot[place]]{}, index{}
+		return items
+	}
+	items.slots.spare, items.slots.spares = old.spare, old.spares
+	old.spare, old.spares = nil, 0
+	return items
 }
 
 // Resync does nothing: every object is queued already.

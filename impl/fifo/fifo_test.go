@@ -178,3 +178,37 @@ func runController(t *testing.T, q cache.Queue, store cache.Store, watcher watch
 		ProcessBatch: batch,
 	}).RunWithContext(ctx)
 }
+
+// Lists that replace one another, as those of a small store, reuse the memory; one
+// that fails changes nothing, nor does it spoil what is reused.
+func TestRingFIFOReplace(t *testing.T) {
+	f := fifo.NewRingFIFO(fifo.Config{})
+	drain := func() (names []string) {
+		require.NoError(t, f.Add(object("last")))
+		for len(names) == 0 || names[len(names)-1] != "last" {
+			obj, err := f.Pop(func(any, bool) error { return nil })
+			require.NoError(t, err)
+			names = append(names, obj.(*metav1.PartialObjectMetadata).Name)
+		}
+		return names
+	}
+	lists := [][]any{{object("a"), object("b")}, {object("b"), object("c")}, {object("c")}}
+	for range 100 { // past several segments
+		for _, list := range lists { // the later ones while the earlier are queued
+			require.NoError(t, f.Replace(list, ""))
+		}
+		require.Error(t, f.Replace([]any{object("d"), "no object"}, ""))
+		require.Equal(t, []string{"c", "last"}, drain())
+		require.Error(t, f.Replace([]any{object("d"), "no object"}, "")) // of an empty one
+		require.Equal(t, []string{"last"}, drain())
+	}
+	last := any(object("last"))
+	round := func() {
+		_ = f.Replace(lists[0], "")
+		_ = f.Add(last)
+		for range 3 {
+			_, _ = f.Pop(func(any, bool) error { return nil })
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(1000, round))
+}
