@@ -17,6 +17,16 @@
 // the key is found once in a call. NewHeap4Queue where the delaying queue is
 // given. NewHeapQueue is the reference.
 //
+// A limiter takes 2 KB from its first key on, the default of client-go's 0.5 KB of few:
+// to make one and let five keys fail has 0.9 times its speed (0.8 to 0.95), alone without
+// a bucket 0.5 times.
+//
+// Delays of a few microseconds: one item at a time that fails and comes back after 1 µs
+// takes 1.5 to 2.7 times the CPU time of client-go's and three to ten times as long by
+// the clock: probably because it is looked at before it is due, and a timer of a program
+// that has nothing else to do may be late by a millisecond. A thousand items at a time
+// have 1.35 to 2.7 times client-go's speed.
+//
 // Process CPU time a call or item in nanoseconds, string keys, default limiter,
 // medians of three runs of five interleaved samples on two cores, and the worst and
 // the best ratio of a run; the retry of 500 items in two runs of six:
