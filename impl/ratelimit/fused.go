@@ -68,6 +68,9 @@ const (
 	end = keytable.MaxSlot + 1
 )
 
+// times are the moments a meter needs, valid while dirty and while processing.
+type times struct{ added, started time.Duration }
+
 // NewFusedQueue makes a rate limiting queue that keeps state, ready time,
 // failures and metrics of a key in one entry. Failures are in the entry when
 // limiter is a fresh *Controller, from NewDefault or NewController; any other
@@ -117,21 +120,34 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 
 // Add queues item unless it is dirty.
 func (q *fused[T]) Add(item T) {
-	hash := q.keys.Hash(item)
-	var wake bool
-	if q.meter != nil {
-		wake = q.addMetered(hash, item)
-	} else { // nothing panics until Unlock
-		q.Lock()
-		if !q.ShuttingDown() {
-			slot, _ := q.keys.Enter(hash, item)
-			wake = q.keys.At(slot).word&dirty == 0 && q.mark(slot, 0)
-		}
-		q.Unlock()
-	}
-	if wake {
+	if q.add(q.keys.Hash(item), item) {
 		q.Signal()
 	}
+}
+
+func (q *fused[T]) add(hash uint32, item T) (wake bool) {
+	q.Lock()
+	defer q.Unlock()
+	if q.ShuttingDown() {
+		return false
+	}
+	slot, found := q.keys.Find(hash, item)
+	if found && q.keys.At(slot).word&dirty != 0 {
+		return false
+	}
+	added := q.count()
+	if !found {
+		slot = q.keys.Insert(hash, item)
+	}
+	return q.mark(slot, added)
+}
+
+// count tells the meter of an item that becomes dirty.
+func (q *fused[T]) count() (added time.Duration) {
+	if q.meter == nil {
+		return 0
+	}
+	return q.meter.Add()
 }
 
 // mark makes an entry dirty that is not, and reports whether to wake a worker.
@@ -170,14 +186,7 @@ func (q *fused[T]) Len() int {
 
 // Get hands out the oldest queued item.
 func (q *fused[T]) Get() (item T, shutdown bool) {
-	var wake bool
-	if q.meter != nil {
-		item, shutdown, wake = q.getMetered()
-	} else {
-		q.Lock()
-		item, shutdown, wake = q.get()
-		q.Unlock()
-	}
+	item, shutdown, wake := q.get()
 	if wake {
 		q.Signal()
 	}
@@ -185,6 +194,8 @@ func (q *fused[T]) Get() (item T, shutdown bool) {
 }
 
 func (q *fused[T]) get() (item T, shutdown, wake bool) {
+	q.Lock()
+	defer q.Unlock()
 	for q.length == 0 {
 		if q.ShuttingDown() {
 			return item, true, false
@@ -212,16 +223,7 @@ func (q *fused[T]) get() (item T, shutdown, wake bool) {
 // Done ends the processing of item; an item that is not in processing is
 // ignored.
 func (q *fused[T]) Done(item T) {
-	hash := q.hash(item)
-	var wake bool
-	if q.meter != nil {
-		wake = q.doneMetered(hash, item)
-	} else {
-		q.Lock()
-		wake = q.done(hash, item)
-		q.Unlock()
-	}
-	if wake {
+	if q.done(q.hash(item), item) {
 		q.Signal()
 	}
 }
@@ -243,6 +245,8 @@ func (q *fused[T]) find(hash uint32, item T) (slot uint32, found bool) {
 }
 
 func (q *fused[T]) done(hash uint32, item T) (wake bool) {
+	q.Lock()
+	defer q.Unlock()
 	slot, found := q.find(hash, item)
 	if !found {
 		return false
@@ -276,6 +280,30 @@ func (q *fused[T]) release(slot uint32, e *entry) {
 	if q.keys.Len() == 0 && len(q.times) > 4096 {
 		q.times = nil // a burst is over
 	}
+}
+
+// timesOf are the times of a slot, of which there are few more than entries.
+func (q *fused[T]) timesOf(slot uint32) *times {
+	if int(slot) >= len(q.times) {
+		q.times = append(q.times, make([]times, int(slot)+1-len(q.times))...)
+	}
+	return &q.times[slot]
+}
+
+// update sets the unfinished-work metrics.
+func (q *fused[T]) update() {
+	q.Lock()
+	defer q.Unlock()
+	if q.ShuttingDown() {
+		return
+	}
+	q.meter.Unfinished(func(yield func(time.Duration) bool) {
+		for slot, e := range q.keys.All() {
+			if e.word&processing != 0 && !yield(q.times[slot].started) {
+				return
+			}
+		}
+	})
 }
 
 // ShuttingDown tells whether ShutDown or ShutDownWithDrain was called.
