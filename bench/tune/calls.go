@@ -72,7 +72,8 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.Busy = f.Work - waits
 	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
 	f.Service = f.Busy - f.Calls*f.CallLatency
-	f.throttled = f.Calls*f.Throttle > 0.03*f.Work
+	// Few calls wait, but long: 3 % of the work may be a sixth of what a bucket holds.
+	f.throttled = f.Calls*f.Throttle > 0.01*f.Work
 	f.limit()
 }
 

@@ -2,9 +2,11 @@ package tune
 
 import (
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Of explanations that all miss, the one that comes near stays, and not the one
@@ -16,4 +18,25 @@ func TestWhatExplainsFarWorseIsDropped(t *testing.T) {
 	left, outcomes := f.near([]candidate{at(1), at(2), at(3), at(4)}, tried)
 	assert.Equal(t, []candidate{at(2), at(3)}, left)
 	assert.Len(t, outcomes, 2)
+}
+
+// Of sweeps that are rare beside the arrivals of a trial, a longer one holds ten, as
+// far as five times as many arrivals can be paid for; predictions hold twenty.
+func TestRareSweepsAreSimulatedForLonger(t *testing.T) {
+	s := system{rate: 10, service: exponentially(0.01), mean: 0.01, workers: 2}
+	d := s.run(*seed, 600).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
+	f.Interval, f.ArrivalRate, f.Spec.Resources[0].Events.Arrivals.Rate = 86_400, 10, 10
+	const second = time.Second
+	for _, c := range []struct{ period, trial, prediction time.Duration }{
+		{5 * second, 100 * second, 100 * second},
+		{20 * second, 200 * second, 400 * second},
+		{1000 * second, 500 * second, 500 * second},
+	} {
+		f.flow = flow{share: 0.1, size: 0.1 * c.period.Seconds() * f.ArrivalRate}
+		x, err := trial{f, *seed, 1_000}.run(t.Context())
+		require.NoError(t, err)
+		assert.InDelta(t, c.trial, x.length, 1, "every %v", c.period)
+		assert.InDelta(t, c.prediction, f.config(f.current.Settings, effort{events: 1_000}).Until, 1, "every %v", c.period)
+	}
 }

@@ -47,6 +47,19 @@ func TestPairs(t *testing.T) {
 	assert.InEpsilon(t, 0.3, d.Quantile(0.91), 1e-6)
 }
 
+// Beside calls more durations than enough are no more proof.
+func TestEnoughDurations(t *testing.T) {
+	y := pairOf(0.1, 30, 0.1)
+	fit := func(times float64, calls []float64) serviceFit {
+		return fitService(counted(times*enough, 0.1, y.above), &Model{Busy: 0.1, Service: 0.1}, calls, len(calls) > 1)
+	}
+	latencies := []float64{0.001, 0.003}
+	once := fit(1, latencies)
+	require.NotEmpty(t, once.plausible)
+	assert.Equal(t, once, fit(100, latencies))
+	assert.NotEqual(t, once, fit(0.01, latencies))
+}
+
 // The spread of the service is found beside waits for the client's limit, which
 // the work durations hold, too.
 func TestServiceBesideWaits(t *testing.T) {

@@ -71,6 +71,9 @@ func systems() []system {
 		{name: "clusters", rate: 30, gap: lognormally(1./30, 2), service: exponentially(0.05), mean: 0.05, workers: 2},
 		{name: "resync", rate: 20, sweep: [2]float64{60, 300}, service: exponentially(0.05), mean: 0.05, workers: 3},
 		{name: "resync, rare", rate: 10, sweep: [2]float64{300, 500}, service: exponentially(0.05), mean: 0.05, workers: 2},
+		{name: "resync, rare, a day long", rate: 10, sweep: [2]float64{300, 500}, service: exponentially(0.05), mean: 0.05, workers: 2, long: 86_400},
+		{name: "QPS, two humps, a day long", rate: 10, service: bimodally(0.02, 1, 0.1), mean: 0.118, workers: 6, calls: 2, latency: 0.02, qps: 23, tokens: 30, long: 86_400},
+		{name: "QPS, one worker, a day long", rate: 6, service: exponentially(0.03), mean: 0.03, workers: 1, calls: 2, latency: 0.01, qps: 15, tokens: 15, long: 86_400},
 		{name: "20 keys, untold", rate: 60, service: exponentially(0.1), mean: 0.1, workers: 4, keys: 20, untold: true},
 		{name: "5 keys, untold", rate: 30, service: exponentially(0.1), mean: 0.1, workers: 2, keys: 5, untold: true},
 		{name: "50 keys, untold", rate: 30, service: lognormally(0.088, 1.2), mean: 0.088, workers: 3, keys: 50, untold: true},
@@ -120,7 +123,7 @@ func TestKnownSystems(t *testing.T) {
 // vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms. The
 // interval that the report gives is logged and excuses nothing.
 func (s system) check(t *testing.T, seed uint64) {
-	x := s.run(seed, max(*length, *events/s.rate))
+	x := s.run(seed, max(*length, s.long, *events/s.rate))
 	d := x.delta(t)
 	o := Options{Keys: s.keys, Seed: seed}
 	if s.untold {

@@ -140,13 +140,20 @@ func (m *Model) config(s Settings, e effort) sim.Config {
 	}
 	if m.ArrivalRate > 0 && m.arrivals == nil {
 		length := time.Duration(float64(e.events) / m.ArrivalRate * 1e9)
-		if cycle := cycleOf(spec.Resources[0].Events.Arrivals); cycle > 0 {
-			// Long enough for bursts to come often, as far as that can be paid for.
-			length = max(length, min(20*cycle, 5*length))
-		}
+		// Long enough for bursts to come often, as far as that can be paid for.
+		length = max(length, min(20*m.cycle(), 5*length))
 		c.Until, c.Warmup, spec.Duration = length, length/10, length
 	}
 	return c
+}
+
+// cycle is the mean time from one burst or sweep to the next; 0: there are none.
+func (m *Model) cycle() time.Duration {
+	arrivals := m.Spec.Resources[0].Events.Arrivals
+	if m.flow.size > 0 {
+		return time.Duration(m.flow.period(arrivals.Rate) * 1e9)
+	}
+	return cycleOf(arrivals)
 }
 
 // cycleOf is the mean time from one burst to the next.

@@ -27,6 +27,7 @@ type system struct {
 	unlike  float64   // the k-th key changes in proportion to 1/k to that; 0: all alike
 	batch   int       // arrivals that come at once; 0: one
 	bounds  []float64 // of the queue's histograms; nil: client-go's
+	long    float64   // seconds for which it is measured at least
 	runtime bool      // its metrics are controller-runtime's, without work durations
 }
 
