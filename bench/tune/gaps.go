@@ -156,7 +156,7 @@ func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress fu
 		progress(fmt.Sprintf("many arrivals at once, %d tried", len(g.all)))
 		// The last of a sweep waits until the workers have done the others.
 		size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
-		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*t.most()/2)), math.Log(max(2, size)), func(size float64) {
+		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*t.reach()/2)), math.Log(max(2, size)), func(size float64) {
 			f.flow = flow{share: share, size: math.Exp(size), loose: loose}
 		})
 		f.flow = flow{}

@@ -21,7 +21,7 @@ func (f *fit) phases(ctx context.Context, t trial, progress func(string)) (all [
 	a := &f.Model.Spec.Resources[0].Events.Arrivals
 	was, measured := *a, a.Rate
 	defer func() { *a = was }()
-	most := math.Log(measured * t.most() / 6)
+	most := math.Log(measured * t.reach() / 6)
 	try := func(p phase, rate float64) (phase, bool, error) {
 		progress(fmt.Sprintf("bursts, %d tried", len(all)))
 		x, c, size, err := f.matched(ctx, t, math.Log(1.5), most, p.size, func(size float64) { *a = p.arrivals(rate, size) })

@@ -36,14 +36,14 @@ const (
 	warmup = 10 // the part of a trial's length for which nothing is counted before: what is measured has run for a while
 )
 
-// most is how many seconds are simulated at most, where bursts come seldom.
-func (t trial) most() float64 { return min(t.f.Interval, 5*t.longest/t.f.ArrivalRate) }
+// reach is how many seconds are simulated at most, where bursts come seldom.
+func (t trial) reach() float64 { return min(t.f.Interval, 5*t.longest/t.f.ArrivalRate) }
 
 // run simulates the settings that the load was measured under.
 func (t trial) run(ctx context.Context) (outcome, error) {
 	m := *t.f.Model
 	m.samples = nil
-	span := min(t.most(), max(t.longest/m.ArrivalRate, 10*m.cycle().Seconds()))
+	span := min(t.reach(), max(t.longest/m.ArrivalRate, 10*m.cycle().Seconds()))
 	length := time.Duration(span * 1e9)
 	spec := *m.Spec
 	spec.Duration = length + length/warmup
