@@ -116,7 +116,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&l.options.Keys, "keys", 0, "objects that the controller looks after, which tells how many adds found their key waiting")
 	f.StringVar(&l.options.Client, "client", "", "whether queues share one client's limit: shared, own (default own in kube-controller-manager, else shared)")
 	f.Uint64Var(&l.options.Seed, "seed", 1, "seed of the simulations; how far another one's advice differs tells how far to trust it")
-	f.DurationVar(&l.options.Budget, "budget", 2*time.Minute, "time for fit and search, which seldom need it, 0 for no limit")
+	f.DurationVar(&l.options.Budget, "budget", 5*time.Minute, "time for fit and search, which seldom need it, 0 for no limit")
 	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
 	f.BoolVar(&l.elections, "election", false, "recommend the settings of leader election")
 	l.out.addTo(cmd)
