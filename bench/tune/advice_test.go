@@ -152,6 +152,23 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 	assert.Contains(t, strings.Join(shared.unidentified, " "), "which queue made which API call")
 }
 
+// Where no calls are known the client's limit stays as it is, and out of what is pasted.
+func TestUnknownCallsLeaveTheLimit(t *testing.T) {
+	d := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300).delta(t)
+	given := Current{Settings: Settings{QPS: 40, Burst: 80}, Told: map[string]string{"qps": "given", "burst": "given"}}
+	wanted := objectives(t, "api qps <= 20")
+	for name, q := range d.Queues {
+		f := newFit(d, q, clientGo.current(given, q), Options{Objectives: wanted}, false)
+		require.Equal(t, 40.0, f.current.QPS, name)
+		require.Equal(t, 80, f.current.Burst)
+		require.True(t, wanted[0].met(Figures{Settings: f.current.Settings}))
+		require.Contains(t, strings.Join(f.unidentified, "; "), wanted[0].Text)
+		for _, s := range paste(Advice{Model: f.Model, Recommended: f.current.Settings}, clientGo) {
+			require.NotContains(t, s.Text, "config.QPS")
+		}
+	}
+}
+
 func TestBudgetKeepsWhatWasFound(t *testing.T) {
 	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 5}
 	r, err := Metrics(t.Context(), s.run(*seed, 120).delta(t), Options{Current: s.given(), Budget: time.Millisecond, Seed: 1})

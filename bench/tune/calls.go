@@ -29,7 +29,6 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
 		}
 		f.Service = f.Busy
-		f.current.QPS, f.current.Burst = 0, 0
 		return
 	}
 	if c.Limiter.Count() > 0 {

@@ -16,6 +16,12 @@ func defaultSettings() Settings {
 	}
 }
 
+// kube-controller-manager's own.
+const (
+	managerQPS   = 20
+	managerBurst = 30
+)
+
 // A syncFlag is what kube-controller-manager calls a queue's workers.
 type syncFlag struct {
 	flag    string
@@ -94,7 +100,7 @@ func (f flavour) current(given Current, q scrape.Queue) Current {
 		base.Workers, base.QPS, base.Burst, base.Resync = 1, 0, 0, 10*time.Hour
 		base.Priority = true
 	case controllerManager:
-		base.QPS, base.Burst, base.Resync = 20, 30, 12*time.Hour
+		base.QPS, base.Burst, base.Resync = managerQPS, managerBurst, 12*time.Hour
 		if known, ok := syncFlags[q.Name]; ok {
 			base.Workers = known.workers
 		}

@@ -121,21 +121,30 @@ func (a *Advice) recommendation() string {
 		return "The search ended before anything was predicted."
 	case a.Then == nil || a.Recommended == a.Current.Settings && len(a.Impossible) == 0 && a.Then.Stable:
 		if a.Then == nil && a.Recommended != a.Current.Settings {
-			return "Not confirmed, the search ended early: " + brief(a.Recommended) + "."
+			return "Not confirmed, the search ended early: " + a.brief(a.Recommended) + "."
 		}
 		if !a.Now.Stable {
 			return "No stable settings were found before the search ended."
 		}
 		if len(a.Unmet)+len(a.Impossible) > 0 {
-			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", brief(a.Current.Settings), a.wait99(a.Now))
+			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", a.brief(a.Current.Settings), a.wait99(a.Now))
 		}
-		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", brief(a.Current.Settings), a.wait99(a.Now))
+		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", a.brief(a.Current.Settings), a.wait99(a.Now))
 	case !a.Then.Stable:
 		return "No settings within the limits carry this load: " + join(a.Impossible) + "."
 	}
 	return fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
-		brief(a.Recommended), brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), a.wait99(a.Then),
+		a.brief(a.Recommended), a.brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), a.wait99(a.Then),
 		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
+}
+
+// brief names settings by what matters most: the client's limit only where calls are
+// known.
+func (a *Advice) brief(s Settings) string {
+	if a.Model != nil && !a.Model.calling() {
+		s.QPS = 0
+	}
+	return brief(s)
 }
 
 // bottleneck says what binds under the current settings.
@@ -192,7 +201,7 @@ func (a *Advice) why(setting string, changed bool) string {
 			return fmt.Sprintf("the load keeps %s busy; then they are busy %.0f %% of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), 100*a.Then.Utilisation.Mean)
 		}
 	case "qps":
-		if m.CallRate > 0 || m.Calls > 0 {
+		if m.calling() {
 			return fmt.Sprintf("%s calls a second are made", number(m.AddRate*m.Calls+m.Background))
 		}
 		return "the reconciles make no API calls that are known"

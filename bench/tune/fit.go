@@ -111,6 +111,11 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", Duration(q.Unfinished), Duration(q.Longest))
 	}
 	f.spec(q.Name, o)
+	for _, x := range o.Objectives {
+		if x.Figure == "api qps" && !f.calling() {
+			f.unknown("whether %q is kept: the reconciles make no API calls that are known", x.Text)
+		}
+	}
 	return f
 }
 

@@ -75,6 +75,11 @@ type Reproduction struct {
 	Verdict  string     `json:"verdict"`
 }
 
+// calling tells whether reconciles make API calls, as far as is known.
+func (m *Model) calling() bool {
+	return m.Calls > 0 || m.Spec != nil && !m.Spec.Reconcile.Calls.IsZero()
+}
+
 // floor is where the comparison of waits begins, in seconds: below it they are
 // the Go scheduler's and the timers', which are not simulated.
 const floor = 1e-3

@@ -133,7 +133,7 @@ func (o Objective) of(f Figures) float64 {
 		return float64(f.Settings.Workers)
 	}
 	// What the limit allows for ever is what the API server has to bear.
-	if f.Settings.QPS > 0 {
+	if f.Settings.QPS > 0 && f.CallRate.Mean > 0 {
 		return f.Settings.QPS
 	}
 	return f.CallRate.Mean

@@ -38,33 +38,43 @@ func workersFlag(queue string, workers int) string {
 	return fmt.Sprintf("# kube-controller-manager has no flag for the workers of %s\n", queue)
 }
 
-// managerPaste are kube-controller-manager's flags for all queues. Its limits
+// managerPaste are kube-controller-manager's flags for all queues, but for those of
+// which nothing says that they are not, or should not be, as by default. Its limits
 // are each controller's, but one flag sets them all, so the most that one needs
 // counts, and none gets less than it has.
 func managerPaste(queues []Advice) []Snippet {
 	flags := map[string]int{}
-	qps, burst := 0.0, 0
+	type limit struct {
+		qps   float64
+		burst int
+	}
+	usual := limit{managerQPS, managerBurst}
+	most, change := limit{}, false
 	limited, advised := true, false
+	atLeast := func(s Settings) {
+		most = limit{max(most.qps, s.QPS), max(most.burst, s.Burst)}
+	}
 	for _, a := range queues {
 		s := a.Recommended
 		if a.Refused == "" && a.Now != nil {
 			advised = true
-			if known := syncFlags[a.Queue]; known.flag != "" && s.Workers != known.workers {
+			if known := syncFlags[a.Queue]; known.flag != "" && (s.Workers != known.workers || s.Workers != a.Current.Workers) {
 				flags[known.flag] = max(flags[known.flag], s.Workers)
 			}
-			limited = limited && (s.QPS > 0 || a.Model.Calls == 0)
-			qps, burst = max(qps, s.QPS), max(burst, s.Burst)
+			limited = limited && (s.QPS > 0 || !a.Model.calling())
+			atLeast(s)
 		}
 		if a.Current.Told["qps"] != "estimated" {
-			qps, burst = max(qps, a.Current.QPS), max(burst, a.Current.Burst)
+			atLeast(a.Current.Settings)
+			change = change || limit{a.Current.QPS, a.Current.Burst} != usual
 		}
 	}
 	var b strings.Builder
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		fmt.Fprintf(&b, "--%s=%d\n", flag, flags[flag])
 	}
-	if advised && limited && qps > 0 {
-		fmt.Fprintf(&b, "--kube-api-qps=%s\n--kube-api-burst=%d\n", number(qps), burst)
+	if advised && limited && most.qps > 0 && (change || most != usual) {
+		fmt.Fprintf(&b, "--kube-api-qps=%s\n--kube-api-burst=%d\n", number(most.qps), most.burst)
 	}
 	if b.Len() == 0 {
 		return nil
@@ -93,7 +103,11 @@ func limiter(s Settings, key string) string {
 )`, key, goDuration(s.BaseDelay), goDuration(s.MaxDelay), number(s.BucketRate), s.BucketBurst)
 }
 
-func client(s Settings) string {
+// client sets the client's limit, of which nothing is known without calls.
+func client(m *Model, s Settings) string {
+	if m != nil && !m.calling() {
+		return ""
+	}
 	if s.QPS == 0 {
 		return "config.QPS = -1 // no client-side limit\n"
 	}
@@ -139,7 +153,7 @@ func (m *Model) splitComment(s Settings) string {
 
 func clientOptions(m *Model, queue string, s Settings) string {
 	var b strings.Builder
-	b.WriteString(client(s))
+	b.WriteString(client(m, s))
 	if s.Resync > 0 {
 		fmt.Fprintf(&b, "factory := informers.NewSharedInformerFactory(clientset, %s) // resync\n", goDuration(s.Resync))
 	}
@@ -150,7 +164,7 @@ func clientOptions(m *Model, queue string, s Settings) string {
 
 func runtimeOptions(m *Model, s Settings) string {
 	var b strings.Builder
-	b.WriteString(client(s))
+	b.WriteString(client(m, s))
 	if s.Resync > 0 {
 		fmt.Fprintf(&b, "resync := %s\nmanagerOptions.Cache.SyncPeriod = &resync\n", goDuration(s.Resync))
 	}

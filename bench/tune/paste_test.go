@@ -91,6 +91,15 @@ func TestManagerFlags(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Equal(t, "--concurrent-gc-syncs=30\n--concurrent-replicaset-syncs=12\n--kube-api-qps=40\n--kube-api-burst=80\n", got[0].Text)
 	assert.Empty(t, managerPaste([]Advice{{Queue: "job", Refused: "few"}}))
+
+	asByDefault := advice("replicaset", 5, 20)
+	asByDefault.Recommended.Burst = 30
+	assert.Empty(t, managerPaste([]Advice{asByDefault}))
+	asByDefault.Current.Workers = 2
+	asByDefault.Current.QPS = 10
+	got = managerPaste([]Advice{asByDefault})
+	require.Len(t, got, 1)
+	assert.Equal(t, "--concurrent-replicaset-syncs=5\n--kube-api-qps=20\n--kube-api-burst=30\n", got[0].Text)
 	assert.Equal(t, "--concurrent-replicaset-syncs=7\n", workersFlag("replicaset", 7))
 	assert.Contains(t, workersFlag("ttlcontroller", 7), "no flag")
 }

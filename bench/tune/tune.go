@@ -155,7 +155,7 @@ func (f *fit) content(o Options) bool {
 
 // keep is the advice to change nothing.
 func (a *Advice) keep(f *fit, kind flavour) {
-	a.Summary = fmt.Sprintf("Keep %s: they are busy %.2g %% of the time and 99 %% of the keys wait less than %s, so there is nothing to gain.", brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
+	a.Summary = fmt.Sprintf("Keep %s: busy %.2g %% of the time, and 99 %% of the keys wait less than %s, so there is nothing to gain.", a.brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
 	a.Bottleneck = "Nothing binds."
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	a.changes()

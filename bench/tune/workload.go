@@ -40,11 +40,7 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 	if arrivals == nil {
 		current.fill(settingsOf(complete.Reconcile), "workload")
 	} else {
-		base := defaultSettings()
-		if complete.Reconcile.Calls.IsZero() {
-			base.QPS, base.Burst = 0, 0
-		}
-		current.fill(base, "default of client-go")
+		current.fill(defaultSettings(), "default of client-go")
 	}
 	if err := current.Check(o.Queues); err != nil {
 		return nil, err
