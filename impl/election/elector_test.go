@@ -85,3 +85,10 @@ func TestLockPanics(t *testing.T) {
 		})
 	}
 }
+
+// A panic of OnNewLeader ends the process with what it says, as in client-go's
+// elector, and not with a complaint about a mutex.
+func TestNewLeaderPanics(t *testing.T) {
+	n := news{queue: []string{"a"}, running: true}
+	assert.PanicsWithValue(t, errPlanted, func() { n.deliver(func(string) { panic(errPlanted) }) })
+}

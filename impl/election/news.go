@@ -33,14 +33,22 @@ func (n *news) tell(leader string, report func(string)) {
 }
 
 func (n *news) deliver(report func(string)) {
+	for {
+		leader, more := n.next()
+		if !more {
+			return
+		}
+		report(leader) // unlocked, so that a panic of it stays one
+	}
+}
+
+func (n *news) next() (leader string, more bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for len(n.queue) > 0 {
-		leader := n.queue[0]
-		n.queue = n.queue[1:]
-		n.mu.Unlock()
-		report(leader)
-		n.mu.Lock()
+	if len(n.queue) == 0 {
+		n.running = false
+		return "", false
 	}
-	n.running = false
+	leader, n.queue = n.queue[0], n.queue[1:]
+	return leader, true
 }
