@@ -35,15 +35,17 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 
 	// The leader knows the version that it wrote last: one call does.
 	if old.HolderIdentity == e.identity && now.Before(expiry(old, observed)) {
-		if e.write(ctx, inherit(ours, old)) == nil {
+		err := e.write(ctx, inherit(ours, old))
+		if err == nil {
 			return held
 		}
+		klog.FromContext(ctx).V(2).Info("Failed to update lease optimistically, falling back to slow path", "lock", e.lock, "err", err)
 	}
 
 	record, err := e.get(ctx)
 	if apierrors.IsNotFound(err) {
 		if err := e.config.Lock.Create(ctx, ours); err != nil {
-			e.failed(ctx, "create", err)
+			klog.FromContext(ctx).Error(err, "Error initially creating lease lock", "lock", e.lock)
 			return failed
 		}
 		e.observe(ours)
@@ -63,10 +65,7 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 	default:
 		ours.LeaderTransitions = record.LeaderTransitions + 1
 	}
-	if e.write(ctx, ours) != nil {
-		return failed
-	}
-	return held
+	return e.replace(ctx, ours)
 }
 
 // renewCoordinated renews a lease that the cluster's coordinator gave to this
@@ -89,7 +88,13 @@ func (e *LeaderElector) renewCoordinated(ctx context.Context) outcome {
 	}
 	ours := inherit(e.newRecord(now), *record)
 	ours.Strategy = record.Strategy
-	if e.write(ctx, ours) != nil {
+	return e.replace(ctx, ours)
+}
+
+// replace writes a record over the one that was read.
+func (e *LeaderElector) replace(ctx context.Context, record resourcelock.LeaderElectionRecord) outcome {
+	if err := e.write(ctx, record); err != nil {
+		klog.FromContext(ctx).Error(err, "Failed to update lease", "lock", e.lock)
 		return failed
 	}
 	return held
@@ -108,9 +113,14 @@ func (e *LeaderElector) release(ctx context.Context) outcome {
 		// Candidates of before Kubernetes 1.14 wait for an unheld lease too.
 		record.LeaseDurationSeconds = 1
 		record.AcquireTime, record.RenewTime = now, now
-		if err := e.write(ctx, *record); !apierrors.IsConflict(err) {
-			return lost
+		err = e.write(ctx, *record)
+		if apierrors.IsConflict(err) {
+			continue
 		}
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Failed to release lease", "lock", e.lock)
+		}
+		return lost
 	}
 }
 
@@ -121,7 +131,7 @@ func (e *LeaderElector) get(ctx context.Context) (*resourcelock.LeaderElectionRe
 	record, raw, err := e.config.Lock.Get(ctx)
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
-			e.failed(ctx, "get", err)
+			klog.FromContext(ctx).Error(err, "Error retrieving lease lock", "lock", e.lock)
 		}
 		return nil, err
 	}
@@ -137,15 +147,10 @@ func (e *LeaderElector) write(ctx context.Context, record resourcelock.LeaderEle
 		return err
 	}
 	if err := e.config.Lock.Update(ctx, record); err != nil {
-		e.failed(ctx, "update", err)
 		return err
 	}
 	e.observe(record)
 	return nil
-}
-
-func (e *LeaderElector) failed(ctx context.Context, verb string, err error) {
-	klog.FromContext(ctx).V(2).Info("Leader election call failed", "verb", verb, "lock", e.config.Lock.Describe(), "err", err)
 }
 
 // observe notes a change of the record, now by the local clock.

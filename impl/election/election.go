@@ -83,7 +83,10 @@ func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options)
 	if options.Rand == nil {
 		options.Rand = rand.Float64
 	}
-	return &LeaderElector{config: config, identity: config.Lock.Identity(), clock: options.Clock, rand: options.Rand}, nil
+	return &LeaderElector{
+		config: config, identity: config.Lock.Identity(), lock: config.Lock.Describe(),
+		clock: options.Clock, rand: options.Rand,
+	}, nil
 }
 
 func validate(c leaderelection.LeaderElectionConfig) error {

@@ -37,6 +37,7 @@ var (
 type LeaderElector struct {
 	config   leaderelection.LeaderElectionConfig
 	identity string
+	lock     string // what logs call it
 	clock    clock.Clock
 	rand     func() float64
 
@@ -76,6 +77,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	klog.FromContext(ctx).Info("Attempting to acquire leader lease...", "lock", e.lock)
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e.calls, e.abandon = context.WithCancel(ctx)
@@ -147,17 +149,28 @@ func (e *LeaderElector) watch(ctx context.Context, stopWork context.CancelFunc) 
 		return e.config.RenewDeadline, false
 	}
 	e.abandon()
-	switch {
-	case e.phase == waiting && ctx.Err() == nil:
+	if e.phase == waiting && ctx.Err() == nil {
 		return e.config.RenewDeadline, false
-	case e.phase == leading && e.config.ReleaseOnCancel:
-		e.end(now)
-		e.deadline = e.until
+	}
+	if e.phase == leading {
 		stopWork()
-		return e.config.RenewDeadline, false
+		e.logLoss(ctx, e.identity)
+		if e.config.ReleaseOnCancel {
+			e.end(now)
+			e.deadline = e.until
+			return e.config.RenewDeadline, false
+		}
 	}
 	e.phase = gone
 	return 0, true
+}
+
+// logLoss says that leading ended though nobody asked for it. It comes after the
+// end of the work, which no slow log may hold up.
+func (e *LeaderElector) logLoss(ctx context.Context, holder string) {
+	if ctx.Err() == nil {
+		klog.FromContext(ctx).Info("Failed to renew lease", "lock", e.lock, "holder", holder)
+	}
 }
 
 // end leaves a renew deadline to give the lease back. It holds the lock.
@@ -172,16 +185,21 @@ func (e *LeaderElector) campaign(ctx, work context.Context, stopWork context.Can
 		return
 	}
 	e.config.Lock.RecordEvent("became leader")
+	klog.FromContext(ctx).Info("Successfully acquired lease", "lock", e.lock)
 	go e.config.Callbacks.OnStartedLeading(work)
 
 	e.hold(ctx)
 	e.mu.Lock()
-	if e.phase == leading {
+	unlogged := e.phase == leading
+	if unlogged {
 		e.end(e.clock.Now())
 	}
 	e.mu.Unlock()
 	// Before the release: the next leader may start the moment it is written.
 	stopWork()
+	if unlogged {
+		e.logLoss(ctx, e.GetLeader())
+	}
 	if e.config.ReleaseOnCancel {
 		e.abandon()
 		e.call(context.WithoutCancel(ctx), e.term(), e.release)
