@@ -35,7 +35,8 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 
 	// The leader knows the version that it wrote last: one call does.
 	if old.HolderIdentity == e.identity && now.Before(expiry(old, observed)) {
-		err := e.write(ctx, inherit(ours, old))
+		ours = inherit(ours, old)
+		err := e.write(ctx, ours)
 		if err == nil {
 			return held
 		}
@@ -58,11 +59,14 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 	switch {
 	case record.HolderIdentity == e.identity:
 		ours = inherit(ours, *record)
-	case leading:
+	case leading && record.HolderIdentity != "":
 		return lost
 	case record.HolderIdentity != "" && now.Before(expiry(old, observed)):
 		return failed
 	default:
+		if !leading { // else it takes back what somebody emptied
+			ours.AcquireTime = ours.RenewTime
+		}
 		ours.LeaderTransitions = record.LeaderTransitions + 1
 	}
 	return e.replace(ctx, ours)
@@ -109,11 +113,11 @@ func (e *LeaderElector) release(ctx context.Context) outcome {
 			return lost
 		}
 		now := metav1.NewTime(e.clock.Now())
-		record.HolderIdentity = ""
 		// Candidates of before Kubernetes 1.14 wait for an unheld lease too.
-		record.LeaseDurationSeconds = 1
-		record.AcquireTime, record.RenewTime = now, now
-		err = e.write(ctx, *record)
+		unheld := resourcelock.LeaderElectionRecord{
+			LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now, LeaderTransitions: record.LeaderTransitions,
+		}
+		err = e.write(ctx, unheld)
 		if apierrors.IsConflict(err) {
 			continue
 		}
