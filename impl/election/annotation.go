@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -103,8 +104,17 @@ func (l *annotationLock[T]) Update(ctx context.Context, record resourcelock.Lead
 	return nil
 }
 
+// A preciseRecord is the JSON of a record with all of its times: metav1.Time
+// writes whole seconds, and reads fractions. Of renewals within one second the
+// others would see the first only, and wait from there.
+type preciseRecord struct {
+	resourcelock.LeaderElectionRecord
+	AcquireTime time.Time `json:"acquireTime"`
+	RenewTime   time.Time `json:"renewTime"`
+}
+
 func annotate(object metav1.Object, record resourcelock.LeaderElectionRecord) error {
-	raw, err := json.Marshal(record)
+	raw, err := json.Marshal(preciseRecord{record, record.AcquireTime.UTC(), record.RenewTime.UTC()})
 	if err != nil {
 		return err
 	}

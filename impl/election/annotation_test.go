@@ -2,6 +2,7 @@ package election
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,4 +101,29 @@ func TestAnnotationOfOldElectors(t *testing.T) {
 	record, _, err = l.Get(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, record.HolderIdentity, "an object without the annotation is held by nobody")
+}
+
+// With a retry period of less than a second the annotation changes at each renewal
+// all the same: it is what tells the others that the leader lives.
+func TestRenewalsWithinASecond(t *testing.T) {
+	l := NewConfigMapLock(fake.NewClientset().CoreV1(), "ns", "lock", resourcelock.ResourceLockConfig{Identity: "a"})
+	renewed := time.Date(2019, 5, 1, 10, 0, 0, 100e6, time.UTC)
+	record := resourcelock.LeaderElectionRecord{HolderIdentity: "a", LeaseDurationSeconds: 2, AcquireTime: metav1.NewTime(renewed), RenewTime: metav1.NewTime(renewed)}
+	require.NoError(t, l.Create(t.Context(), record))
+	_, before, err := l.Get(t.Context())
+	require.NoError(t, err)
+
+	record.RenewTime = metav1.NewTime(renewed.Add(300 * time.Millisecond))
+	require.NoError(t, l.Update(t.Context(), record))
+	read, after, err := l.Get(t.Context())
+	require.NoError(t, err)
+	assert.NotEqual(t, string(before), string(after))
+	assert.True(t, read.RenewTime.Equal(&record.RenewTime), "read %v, wrote %v", read.RenewTime, record.RenewTime)
+	assert.True(t, read.AcquireTime.Equal(&record.AcquireTime), "read %v, wrote %v", read.AcquireTime, record.AcquireTime)
+
+	var old struct { // as electors of before Kubernetes 1.20 read it
+		RenewTime metav1.Time `json:"renewTime"`
+	}
+	require.NoError(t, json.Unmarshal(after, &old))
+	assert.Equal(t, record.RenewTime.UnixNano(), old.RenewTime.UnixNano())
 }
