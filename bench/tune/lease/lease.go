@@ -35,6 +35,9 @@ type Problem struct {
 	World failover.Config `json:"-"`
 	// Clocks tells that the elector takes a clock, whose rate can be changed.
 	Clocks bool `json:"-"`
+	// FromLastRenewal tells that the elector's renew deadline counts from the last
+	// renewal that succeeded, not from the first that fails a retry period later.
+	FromLastRenewal bool `json:"-"`
 	// Simulate plays a config out.
 	Simulate func(context.Context, failover.Config) (failover.Result, error) `json:"-"`
 	// Progress is told what is being done; it may be nil.
@@ -222,12 +225,23 @@ func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, err
 		}
 		if r.Unrecovered == 0 && r.Failover.P99 <= p.Objectives.Failover {
 			low = middle
-			best = Choice{Settings: s, Failover: r.Failover.P99, Outage: s.RenewDeadline - s.RetryPeriod}
+			best = Choice{Settings: s, Failover: r.Failover.P99, Outage: p.Outage(s)}
 		} else {
 			high = middle
 		}
 	}
 	return best, nil
+}
+
+// Outage is how long the API server may be unreachable, from whatever moment, so
+// that a leader is sure to survive: from an outage that begins right before a
+// renewal to the last one before the deadline, which is within a retry period of it.
+func (p *Problem) Outage(s failover.Settings) time.Duration {
+	outage := s.RenewDeadline - s.RetryPeriod
+	if p.FromLastRenewal {
+		outage -= s.RetryPeriod
+	}
+	return max(0, outage)
 }
 
 func (p *Problem) crash(ctx context.Context, s failover.Settings) (failover.Result, error) {

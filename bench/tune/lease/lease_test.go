@@ -2,8 +2,10 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/election"
@@ -11,11 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 )
 
 func problem(t *testing.T) Problem {
 	return Problem{
-		Current: failover.Defaults, Clocks: true,
+		Current: failover.Defaults, Clocks: true, FromLastRenewal: true,
 		World: failover.Config{Candidates: 2, Runs: 200, Seed: 7, Watch: time.Minute},
 		Simulate: func(_ context.Context, c failover.Config) (failover.Result, error) {
 			return failover.Simulate(t, func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
@@ -58,7 +62,7 @@ func TestAdviceMeetsItsObjectives(t *testing.T) {
 		assert.Positive(t, last.Overlaps, "far beyond the promise, at %v, two lead", last.Config.Rates[1])
 		skew := a.Objectives.Skew
 		assert.GreaterOrEqual(t, float64(a.Recommended.LeaseDuration)/float64(a.Recommended.RenewDeadline), skew)
-		outage := a.Recommended.RenewDeadline - a.Recommended.RetryPeriod
+		outage := a.Outage(a.Recommended)
 		for _, c := range a.Choices {
 			assert.LessOrEqual(t, c.Outage, outage, "the one that bears the longest outage is recommended")
 		}
@@ -71,7 +75,7 @@ func TestDefaultsAreTheCurrentSettings(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, 0.81, a.Objectives.Calls, 0.01)
 	assert.Greater(t, a.Objectives.Failover, 17*time.Second)
-	assert.GreaterOrEqual(t, a.Recommended.RenewDeadline-a.Recommended.RetryPeriod, 8*time.Second)
+	assert.GreaterOrEqual(t, a.Outage(a.Recommended), a.Outage(failover.Defaults))
 }
 
 // An end in any of its steps leaves the best of what was tried.
@@ -135,4 +139,56 @@ func TestImpossible(t *testing.T) {
 	p.Current.RetryPeriod = 0
 	_, err := Advise(t.Context(), p)
 	assert.ErrorContains(t, err, "current retry period: found 0s")
+}
+
+// unreachable plays a server that answers nobody for a time, which begins a while
+// after a renewal, and tells whether the leader is still one afterwards.
+func unreachable(t *testing.T, elector func(leaderelection.LeaderElectionConfig) (election.Elector, error), s failover.Settings, after, outage time.Duration) (kept bool) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now().Add(10*s.RetryPeriod + after)
+		server := election.NewMemory(clock.RealClock{}, func(election.Call) election.Fault {
+			if now := time.Now(); !now.Before(begin) && now.Before(begin.Add(outage)) {
+				return election.Fault{Err: errors.New("unreachable")}
+			}
+			return election.Fault{}
+		})
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
+		e, err := elector(leaderelection.LeaderElectionConfig{
+			Lock: server.Lock("a"), LeaseDuration: s.LeaseDuration, RenewDeadline: s.RenewDeadline, RetryPeriod: s.RetryPeriod,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() { kept = ctx.Err() != nil }},
+		})
+		require.NoError(t, err)
+		done := make(chan struct{})
+		go func() { e.Run(ctx); close(done) }()
+		<-time.After(10*s.RetryPeriod + after + outage + s.LeaseDuration)
+		cancel()
+		<-done
+	})
+	return kept
+}
+
+// The outage that is told to be survived is, from whatever moment on, and is no
+// more than a retry period too short.
+func TestOutage(t *testing.T) {
+	for name, elector := range map[string]func(leaderelection.LeaderElectionConfig) (election.Elector, error){
+		"client-go": func(c leaderelection.LeaderElectionConfig) (election.Elector, error) {
+			return leaderelection.NewLeaderElector(c)
+		},
+		"deadline": func(c leaderelection.LeaderElectionConfig) (election.Elector, error) { return election.New(c) },
+	} {
+		for _, settings := range []failover.Settings{
+			failover.Defaults,
+			{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 3 * time.Second},
+			{LeaseDuration: 60 * time.Second, RenewDeadline: 40 * time.Second, RetryPeriod: 7 * time.Second},
+			{LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: 2 * time.Second},
+		} {
+			p := Problem{FromLastRenewal: name == "deadline"}
+			sure, always := p.Outage(settings), true
+			for after := time.Millisecond; after < settings.RetryPeriod; after += settings.RetryPeriod/16 - time.Millisecond {
+				assert.True(t, unreachable(t, elector, settings, after, sure-time.Millisecond), "%s, %v: lost in an outage of %v, %v after a renewal", name, settings, sure, after)
+				always = always && unreachable(t, elector, settings, after, sure+settings.RetryPeriod+time.Millisecond)
+			}
+			assert.False(t, always, "%s, %v: survives a retry period more than %v", name, settings, sure)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,8 @@ func (e *electionTuning) problem(given func(flag string) bool) (lease.Problem, e
 	if err != nil {
 		return fail(fmt.Errorf("--lease: %w", err))
 	}
-	if _, err := electorNamed(e.elector); err != nil {
+	elector, err := findElector(e.elector)
+	if err != nil {
 		return fail(fmt.Errorf("--elector: %w", err))
 	}
 	world := e.world
@@ -101,7 +103,10 @@ func (e *electionTuning) problem(given func(flag string) bool) (lease.Problem, e
 	}
 	// 10,000 runs of two minutes are two weeks.
 	world.Watch = 2 * time.Minute
-	return lease.Problem{Objectives: e.objectives, Current: current, World: world}, nil
+	return lease.Problem{
+		Objectives: e.objectives, Current: current, World: world, Clocks: takesClock(elector),
+		FromLastRenewal: !slices.Contains(elector.Relaxes, "fault:deadline-from-last-renewal"),
+	}, nil
 }
 
 func parseLease(text string) (failover.Settings, error) {
@@ -131,7 +136,6 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 	begin := time.Now()
 	progress := newProgressLine(cmd.ErrOrStderr())
 	p.Progress = func(doing string) { progress.show(lab.Progress{Doing: doing, Elapsed: time.Since(begin)}) }
-	p.Clocks = !peerElector(e.elector)
 	p.Simulate = func(ctx context.Context, c failover.Config) (failover.Result, error) {
 		return simulateChild(ctx, e.elector, c)
 	}
@@ -196,7 +200,7 @@ func electionTable(a lease.Advice) table {
 	row("API calls of 3s for a renew deadline: leader kept", simulated(failover.SlowAPI, func(r failover.Result) string {
 		return fmt.Sprintf("%.1f%%", 100*float64(r.Kept)/float64(max(1, r.Config.Runs)))
 	}))
-	row("API outage survived for sure", func(s failover.Settings, _ results) string { return (s.RenewDeadline - s.RetryPeriod).String() })
+	row("API outage survived for sure", func(s failover.Settings, _ results) string { return a.Outage(s).String() })
 	row("clock rates may differ by", func(s failover.Settings, _ results) string {
 		return fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))
 	})
@@ -248,29 +252,25 @@ func electorNames() []string {
 	return names
 }
 
-// electorNamed finds an elector of the catalogue. Only our own takes a clock and
-// a source of jitter.
-func electorNamed(name string) (failover.NewElector, error) {
-	for _, v := range impl.Electors() {
-		if v.Name != name {
-			continue
-		}
-		if v.Peer {
-			return func(c leaderelection.LeaderElectionConfig, _ election.Options) (election.Elector, error) {
-				return v.New(c)
-			}, nil
-		}
-		return func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
-			return election.NewWithOptions(c, o)
-		}, nil
+func findElector(name string) (impl.Variant[impl.NewElector], error) {
+	v, err := impl.Find(impl.Electors(), name)
+	if err != nil {
+		return v, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(electorNames(), ", "))
 	}
-	return nil, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(electorNames(), ", "))
+	return v, nil
 }
 
-// peerElector tells whether an elector is upstream's, which takes no clock.
-func peerElector(name string) bool {
-	v, err := impl.Find(impl.Electors(), name)
-	return err == nil && v.Peer
+// takesClock tells whether an elector is our own, the only one that takes a clock
+// and a source of jitter.
+func takesClock(v impl.Variant[impl.NewElector]) bool { return v.Name == impl.Electors()[0].Name }
+
+func newSimulated(v impl.Variant[impl.NewElector]) failover.NewElector {
+	return func(c leaderelection.LeaderElectionConfig, o election.Options) (election.Elector, error) {
+		if takesClock(v) {
+			return election.NewWithOptions(c, o)
+		}
+		return v.New(c)
+	}
 }
 
 // resultMark begins the line of a child that holds its result.
@@ -305,7 +305,7 @@ func electionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "elections", Short: "Simulate elections in this process", Hidden: true, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			newElector, err := electorNamed(elector)
+			variant, err := findElector(elector)
 			if err != nil {
 				return fmt.Errorf("--elector: %w", err)
 			}
@@ -316,7 +316,7 @@ func electionsCommand() *cobra.Command {
 			testing.Init()
 			flag.CommandLine.SetOutput(cmd.ErrOrStderr())
 			simulate := testing.InternalTest{Name: "elections", F: func(t *testing.T) {
-				r, err := failover.Simulate(t, newElector, c)
+				r, err := failover.Simulate(t, newSimulated(variant), c)
 				if err != nil {
 					t.Fatal(err)
 				}

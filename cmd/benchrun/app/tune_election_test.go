@@ -2,19 +2,24 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/tune/lease"
+	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/impl/election"
 	"github.com/informerbench/informerbench/loadgen/sim/failover"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/leaderelection"
 )
 
 func TestTuneElection(t *testing.T) {
 	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "15s/10s/2s")
+	assert.Regexp(t, `API outage survived for sure +6s`, stdout, "of this elector; client-go's survives 8s")
 	assert.Contains(t, stdout, "runs in which two led at once             ")
 	assert.Contains(t, stdout, "the same, partitions with a clock 2.0")
 	assert.Contains(t, stdout, "--leader-elect-lease-duration=")
@@ -51,6 +56,17 @@ func TestTuneElection(t *testing.T) {
 	code, _, stderr = benchrun(t, "tune", "--workload", "hot-keys", "--failover", "10s")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "--failover: it is of leader election, expected --election beside it")
+}
+
+// An elector of one's own is simulated itself, not ours in its place.
+func TestAddedElector(t *testing.T) {
+	asked := errors.New("mine was asked")
+	mine := impl.Variant[impl.NewElector]{
+		Name: "mine", New: func(leaderelection.LeaderElectionConfig) (impl.Elector, error) { return nil, asked },
+	}
+	_, err := newSimulated(mine)(leaderelection.LeaderElectionConfig{}, election.Options{})
+	assert.ErrorIs(t, err, asked)
+	assert.False(t, takesClock(mine))
 }
 
 // Ctrl-C before any settings are known to do says that there are none; scenarios
