@@ -92,7 +92,8 @@
 // value an object 0.7x, 0.9x (0.65x to 1.1x). In some samples: deletion
 // of half of 1,000 to 100,000 at random 1.1x to 1.2x (0.9x to 1.4x), and with adding
 // them again, by the clock, 0.9x of 10,000 (0.7x to 1.0x) and 1.0x of 100,000 (0.95x
-// to 1.3x). Delete and Add of the same 64 of 10,000 objects with 4 and 20 values each
+// to 1.3x); deletion of half of 100,000 with 3, 5 and 12 values each 1.3x, 1.3x, 1.2x
+// (0.8x to 2.0x), Delete and Add of them at random 1.0x, 1.7x, 1.3x (0.7x to 2.0x). Delete and Add of the same 64 of 10,000 objects with 4 and 20 values each
 // have 1.5x (1.4x to 1.8x) and 1.3x (1.0x to 1.6x), by the clock. Keys of 10 and 60
 // bytes, sizes of 1,000, 3,000, 30,000 and 300,000, an index of one value, of a value
 // an object and of four, one of which changes, and all else that a survey of those

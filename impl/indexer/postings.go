@@ -25,6 +25,8 @@ func (p *posting) len() int {
 	return len(p.few)
 }
 
+func (p *posting) none() bool { return p == nil }
+
 func (p *posting) at(pos uint32) uint32 {
 	if p.many != nil {
 		return p.many.at(pos)
@@ -106,14 +108,19 @@ func (m *members) all(yield func(uint32) bool) {
 }
 
 // A ref says where an object is in an index: member pos of posting id. Two ids
-// are taken: noValue, and manyValues for an object whose refs are in the index's
-// map of objects with several values.
+// are taken: noValue, and manyValues for an object whose refs are the index's
+// several at pos.
 type ref struct{ id, pos uint32 }
 
 const (
 	noValue    = ^uint32(0)
 	manyValues = noValue - 1
 )
+
+// refs is an object's refs to its several values.
+type refs []ref
+
+func (r refs) none() bool { return r == nil }
 
 // An index is the postings of one index function.
 //
@@ -126,9 +133,8 @@ type index struct {
 	fn       cache.IndexFunc
 	ids      map[string]uint32
 	peak     int // the most ids since the map was made: Go's maps never shrink
-	postings vector[*posting]
-	free     []uint32 // ids without a posting
-	several  map[uint32][]ref
+	postings pool[*posting]
+	several  pool[refs] // of objects with several values
 }
 
 // ref is where the object in slot is in the index.
@@ -172,16 +178,17 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 	switch r.id {
 	case noValue:
 	case manyValues:
-		have = x.several[slot]
+		have = x.several.at(r.pos)
 		if slices.EqualFunc(have, want, func(h ref, w string) bool { return x.postings.at(h.id).value == w }) {
 			return
 		}
-		delete(x.several, slot)
+		x.several.give(r.pos, c)
 	default:
 		have = []ref{*r}
 	}
 	if len(want) == 0 {
 		*r = ref{id: noValue}
+		x.warm(have, refs)
 		for _, h := range have {
 			x.drop(h, refs, c)
 		}
@@ -212,11 +219,7 @@ func (x *index) exchange(slot uint32, want []string, refs *vector[ref], c *clock
 	if len(next) == 1 {
 		*r = next[0]
 	} else {
-		*r = ref{id: manyValues}
-		if x.several == nil {
-			x.several = map[uint32][]ref{}
-		}
-		x.several[slot] = next
+		*r = ref{manyValues, x.several.take(next, c)}
 	}
 	for _, h := range going {
 		x.drop(h, refs, c)
@@ -254,13 +257,39 @@ func (x *index) drop(r ref, refs *vector[ref], c *clock) {
 	}
 }
 
+// warm reads what drop needs of the objects that move, for the first of have: each
+// step in a loop of its own, so that the cache misses of one value do not wait for
+// those of the one before. What is in a few objects' refs is in the cache.
+func (x *index) warm(have []ref, refs *vector[ref]) {
+	if refs.n < 1<<14 {
+		return
+	}
+	var at [16]uint32 // a moving object's slot, then its place in several
+	n := min(len(have), len(at))
+	for i, h := range have[:n] {
+		p := x.postings.at(h.id)
+		at[i] = p.at(uint32(p.len() - 1))
+	}
+	for i, slot := range at[:n] {
+		at[i] = noValue
+		if r := refs.look(slot*x.columns + x.column); r.id == manyValues {
+			at[i] = r.pos
+		}
+	}
+	for _, place := range at[:n] {
+		if place != noValue {
+			touch(&x.several.at(place)[0])
+		}
+	}
+}
+
 // refTo is the ref of the object in slot to posting id.
 func (x *index) refTo(slot, id uint32, refs *vector[ref], c *clock) *ref {
 	r := x.ref(slot, refs, c)
 	if r.id != manyValues {
 		return r
 	}
-	several := x.several[slot]
+	several := x.several.at(r.pos)
 	return &several[slices.IndexFunc(several, func(r ref) bool { return r.id == id })]
 }
 
@@ -272,34 +301,19 @@ func (x *index) relocate(from, to uint32, refs *vector[ref], c *clock) {
 	switch r.id {
 	case noValue:
 	case manyValues:
-		several := x.several[from]
-		for _, r := range several {
+		for _, r := range x.several.at(r.pos) {
 			x.postings.at(r.id).set(r.pos, to, c)
 		}
-		x.several[to] = several
-		delete(x.several, from)
 	default:
 		x.postings.at(r.id).set(r.pos, to, c)
 	}
 }
 
 func (x *index) newPosting(value string, c *clock) (id uint32) {
-	p := &posting{value: value}
-	for {
-		if n := len(x.free); n > 0 {
-			id, x.free = x.free[n-1], shorter(x.free, n-1)
-			if int(id) >= x.postings.n { // given back since
-				continue
-			}
-			x.postings.set(id, p, c)
-		} else {
-			id = uint32(x.postings.n)
-			x.postings.push(p, c)
-		}
-		x.ids[value] = id
-		x.peak = max(x.peak, len(x.ids))
-		return id
-	}
+	id = x.postings.take(&posting{value: value}, c)
+	x.ids[value] = id
+	x.peak = max(x.peak, len(x.ids))
+	return id
 }
 
 func (x *index) dropPosting(id uint32, p *posting, c *clock) {
@@ -311,12 +325,5 @@ func (x *index) dropPosting(id uint32, p *posting, c *clock) {
 		}
 		x.ids, x.peak = smaller, len(smaller)
 	}
-	x.postings.set(id, nil, c)
-	x.free = append(x.free, id)
-	for n := x.postings.n; n > 0 && x.postings.at(uint32(n-1)) == nil; n-- {
-		x.postings.pop(c)
-	}
-	if x.postings.n == 0 {
-		x.free = nil
-	}
+	x.postings.give(id, c)
 }
