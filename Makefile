@@ -4,7 +4,7 @@ FUZZTIME ?= 30s
 SOAK ?= 1h
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 run: ## compare every variant on the quick profile (about 2 minutes) and write a report
 	go run -trimpath ./cmd/benchrun run
 build: ## build benchrun into the current folder

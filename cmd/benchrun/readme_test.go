@@ -76,3 +76,19 @@ func TestReadmeExamples(t *testing.T) {
 		require.Contains(t, examples.String(), text)
 	}
 }
+
+// make help lists every target, those with a digit in their name too.
+func TestMakeHelp(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	require.NoError(t, err)
+	_, line, found := strings.Cut(string(makefile), "\n.PHONY: ")
+	require.True(t, found)
+	line, _, _ = strings.Cut(line, "\n")
+	cmd := exec.Command("make", "-s", "help")
+	cmd.Dir = root
+	help, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", help)
+	for _, target := range strings.Fields(line) {
+		require.Contains(t, string(help), "make "+target+" ")
+	}
+}
