@@ -129,9 +129,10 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 	f.items.index.reserve(len(list))
 	pops := 0
 	var buf [objectkey.Len]byte
+	key := buf[:0] // longer after a long one
 	for _, obj := range list {
-		key, err := f.keys.appendKeyOf(buf[:0], obj)
-		if err != nil {
+		var err error
+		if key, err = f.keys.appendKeyOf(key[:0], obj); err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
 		p, err := f.enqueue(f.items.tag(key), key, change{kind, obj})
@@ -202,9 +203,10 @@ func (f *RingDeltaFIFO) Resync() error {
 // sync queues Sync deltas for the objects whose keys are not queued.
 func (f *RingDeltaFIFO) sync(objs []any) error {
 	var buf [objectkey.Len]byte
+	key := buf[:0] // longer after a long one
 	for _, obj := range objs {
-		key, err := f.keys.appendKeyOf(buf[:0], obj)
-		if err != nil {
+		var err error
+		if key, err = f.keys.appendKeyOf(key[:0], obj); err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
 		tag := f.items.tag(key)

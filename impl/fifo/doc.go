@@ -51,6 +51,11 @@
 // (in-order) to 6.5 KB (DeltaFIFO), client-go's 1.0 to 1.4; to make one and add five has
 // 0.55 to 0.9 times its speed.
 //
+// A key of 128 bytes or more takes an allocation an event, as client-go's keys do. With
+// 100,000 of 164 bytes, GOMAXPROCS=1, queueing has 1.1x, 1.1x and 1.3x (FIFO, in-order,
+// DeltaFIFO; 1.0x to 1.4x) client-go's speed, a Replace over half as many 1.1x, 1.2x and
+// 1.6x (0.95x to 1.7x).
+//
 // # How it grows
 //
 // Nanoseconds an object when n distinct keys are queued and all are popped, one

@@ -97,9 +97,10 @@ func (f *RingFIFO) Replace(list []any, _ string) error {
 	items := f.leftover()
 	items.index.reserve(len(list))
 	var buf [objectkey.Len]byte
+	key := buf[:0] // longer after a long one
 	for _, obj := range list {
-		key, err := f.keys.Append(buf[:0], obj)
-		if err != nil {
+		var err error
+		if key, err = f.keys.Append(key[:0], obj); err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
 		tag := items.tag(key)

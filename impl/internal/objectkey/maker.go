@@ -37,11 +37,15 @@ func (m Maker) Append(dst []byte, obj any) ([]byte, error) {
 		case cache.DeletedFinalStateUnknown, cache.ExplicitKey: // Func knows
 		default:
 			if object, err := meta.Accessor(obj); err == nil {
-				if namespace := object.GetNamespace(); namespace != "" {
+				namespace, name := object.GetNamespace(), object.GetName()
+				if n := len(namespace) + 1 + len(name); n > cap(dst) && len(dst) == 0 {
+					dst = make([]byte, 0, n) // once, and no longer than need be
+				}
+				if namespace != "" {
 					dst = append(dst, namespace...)
 					dst = append(dst, '/')
 				}
-				return append(dst, object.GetName()...), nil
+				return append(dst, name...), nil
 			}
 		}
 	}
