@@ -240,20 +240,19 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 
 // adviceError is an error if there is no advice, or none that keeps the objectives.
 func adviceError(r tune.Result) error {
-	var refused, impossible, unmet []string
+	var refused, impossible, unmet, unknown []string
 	advised := 0
 	for _, a := range r.Queues {
 		switch {
 		case a.Refused != "":
 			refused = append(refused, fmt.Sprintf("%s: %s; record instead: %s", a.Queue, a.Refused, a.Record))
+		case a.Now == nil && a.Bottleneck == "" && len(a.Impossible) == 0: // to keep settings needs no prediction
+			unknown = append(unknown, a.Queue)
+			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
 		default:
 			advised++
-			for _, x := range a.Impossible {
-				impossible = append(impossible, a.Queue+": "+x)
-			}
-			for _, x := range a.Unmet {
-				unmet = append(unmet, a.Queue+": "+x)
-			}
+			impossible = append(impossible, prefixed(a.Queue, a.Impossible)...)
+			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
 		}
 	}
 	switch {
@@ -261,6 +260,12 @@ func adviceError(r tune.Result) error {
 		return errors.New("out of reach: " + strings.Join(append(impossible, unmet...), "; "))
 	case len(unmet) > 0:
 		return errors.New("no settings found that keep the objectives: " + strings.Join(unmet, "; "))
+	case advised == 0 && len(unknown) > 0:
+		more := ""
+		if r.Stopped == "budget" {
+			more = "; it takes a longer --budget"
+		}
+		return fmt.Errorf("no advice: the search ended before anything was predicted of %s%s", strings.Join(unknown, ", "), more)
 	case advised == 0 && len(refused) == 0:
 		return errors.New("no queue added anything in the interval; record instead: an interval in which the controller works")
 	case advised == 0:
@@ -271,4 +276,13 @@ func adviceError(r tune.Result) error {
 		return errors.New("no advice: " + strings.Join(refused, "; ") + more)
 	}
 	return nil
+}
+
+// prefixed names the queue in each text.
+func prefixed(queue string, texts []string) []string {
+	var list []string
+	for _, x := range texts {
+		list = append(list, queue+": "+x)
+	}
+	return list
 }
