@@ -29,7 +29,7 @@ type levels[T comparable] struct {
 
 	// Once there are more, find is not nil and heap holds the active ones.
 	find   map[int]uint32 // by priority
-	heap   []uint32       // levels, highest priority first
+	heap   dueheap.Heap   // levels, highest priority first
 	unused []uint32       // levels that can be given another priority
 }
 
@@ -162,8 +162,7 @@ func (l *levels[T]) activate(i uint32) {
 		l.active |= 1 << v.rank
 	} else if !v.inHeap {
 		v.inHeap = true
-		l.heap = append(l.heap, i)
-		l.up(len(l.heap) - 1)
+		l.heap.Push(int64(^v.priority), i)
 	}
 }
 
@@ -208,14 +207,11 @@ func (l *levels[T]) first() uint32 {
 		l.active &= l.active - 1
 	}
 	for {
-		i := l.heap[0]
+		i := l.heap.Min().Slot
 		if slot := l.front(i); slot != end {
 			return slot
 		}
-		last := len(l.heap) - 1
-		l.heap[0] = l.heap[last]
-		l.heap = l.heap[:last]
-		l.down()
+		l.heap.Pop()
 		l.all[i].inHeap = false
 		l.recycle(i)
 	}
@@ -234,8 +230,10 @@ func (l *levels[T]) oldest() uint32 {
 	for active := l.active; active != 0; active &= active - 1 {
 		compare(uint32(l.order[bits.TrailingZeros(active)]))
 	}
-	for _, i := range l.heap {
-		compare(i)
+	for i := range l.all {
+		if l.all[i].inHeap {
+			compare(uint32(i))
+		}
 	}
 	return oldest
 }
@@ -278,37 +276,4 @@ func (l *levels[T]) recycle(i uint32) {
 	delete(l.find, l.all[i].priority)
 	l.all[i].early.Clear()
 	l.unused = append(l.unused, i)
-}
-
-// before orders levels in the heap.
-func (l *levels[T]) before(i, j uint32) bool {
-	return l.all[i].priority > l.all[j].priority
-}
-
-func (l *levels[T]) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !l.before(l.heap[i], l.heap[parent]) {
-			return
-		}
-		l.heap[i], l.heap[parent] = l.heap[parent], l.heap[i]
-		i = parent
-	}
-}
-
-func (l *levels[T]) down() {
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(l.heap) {
-			return
-		}
-		if child+1 < len(l.heap) && l.before(l.heap[child+1], l.heap[child]) {
-			child++
-		}
-		if !l.before(l.heap[child], l.heap[i]) {
-			return
-		}
-		l.heap[i], l.heap[child] = l.heap[child], l.heap[i]
-		i = child
-	}
 }
