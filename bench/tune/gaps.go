@@ -147,38 +147,35 @@ func (f *fit) clusters(ctx context.Context, t trial, progress func(string)) (all
 	return all, tried, nil
 }
 
-// sweeps tries arrivals that partly come many at once at even distances, and all
-// of them at once at random. How long keys wait goes with the share of those.
+// sweeps tries arrivals that partly come many at once, at even distances or at
+// random. How long keys wait goes with the share of those.
 func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
 	rate := f.Spec.Resources[0].Events.Arrivals.Rate
-	var g grid
-	swept := func(share float64, loose bool) (candidate, outcome, error) {
-		progress(fmt.Sprintf("many arrivals at once, %d tried", len(g.all)))
-		// The last of a sweep waits until the workers have done the others.
-		size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
-		x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*t.reach()/2)), math.Log(max(2, size)), func(size float64) {
-			f.flow = flow{share: share, size: math.Exp(size), loose: loose}
-		})
-		f.flow = flow{}
-		return c, x, err
-	}
-	try := func(share float64) error {
-		c, x, err := swept(share, false)
-		g.add(share, c, x)
-		return err
-	}
-	for _, share := range []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1} {
-		if err := try(share); err != nil {
+	for _, loose := range []bool{false, true} {
+		var g grid
+		try := func(share float64) error {
+			progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)+len(g.all)))
+			// The last of a sweep waits until the workers have done the others.
+			size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
+			x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*t.reach()/2)), math.Log(max(2, size)), func(size float64) {
+				f.flow = flow{share: share, size: math.Exp(size), loose: loose}
+			})
+			f.flow = flow{}
+			g.add(share, c, x)
+			return err
+		}
+		for _, share := range []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1} {
+			if err := try(share); err != nil {
+				return nil, nil, err
+			}
+		}
+		if err := g.closer(least(others), try); err != nil {
 			return nil, nil, err
 		}
+		some, outcomes := g.candidates()
+		all, tried = append(all, some...), append(tried, outcomes...)
 	}
-	if err := g.closer(least(others), try); err != nil {
-		return nil, nil, err
-	}
-	all, tried = g.candidates()
-	c, x, err := swept(1, true)
-	c.log += math.Log(0.2)
-	return append(all, c), append(tried, x), err
+	return all, tried, nil
 }
 
 // even tries arrivals that are more evenly spaced than at random, for keys that

@@ -80,6 +80,8 @@ func systems() []system {
 		{name: "30 keys, mostly idle, untold", rate: 30, service: lognormally(0.1, 0.8), mean: 0.1, workers: 8, keys: 30, untold: true},
 		{name: "hot keys", rate: 30, service: lognormally(0.07, 0.8), mean: 0.07, workers: 2, keys: 1000, unlike: 1.2},
 		{name: "hot keys, saturated", rate: 40, service: exponentially(0.12), mean: 0.12, workers: 3, keys: 300, unlike: 1.1},
+		{name: "50 at once, among others", rate: 60, batch: 50, alone: 0.6, service: lognormally(0.025, 2), mean: 0.025, workers: 2},
+		{name: "15 at once, among others", rate: 30, batch: 15, alone: 0.7, service: exponentially(0.05), mean: 0.05, workers: 3},
 		{name: "200 every 10 s", rate: 20, gap: always(10), batch: 200, service: exponentially(0.05), mean: 0.05, workers: 3},
 	}
 }

@@ -26,6 +26,7 @@ type system struct {
 	untold  bool      // how many keys
 	unlike  float64   // the k-th key changes in proportion to 1/k to that; 0: all alike
 	batch   int       // arrivals that come at once; 0: one
+	alone   float64   // share of the arrivals that come in no batch
 	bounds  []float64 // of the queue's histograms; nil: client-go's
 	long    float64   // seconds for which it is measured at least
 	runtime bool      // its metrics are controller-runtime's, without work durations
@@ -116,7 +117,8 @@ func (s system) run(seed uint64, span float64) observed {
 		rate -= s.sweep[1] / s.sweep[0]
 		todo.push(happening{at: s.sweep[0] * r.Float64(), kind: 3})
 	}
-	rate /= float64(batch)
+	times := s.alone + (1-s.alone)/float64(batch) // at which any arrive, to an arrival
+	rate *= times
 	next := func(now float64) float64 {
 		switch {
 		case s.gap != nil:
@@ -172,7 +174,11 @@ func (s system) run(seed uint64, span float64) observed {
 		}
 		switch h.kind {
 		case 0:
-			for range batch {
+			n := batch
+			if s.alone > 0 && r.Float64() < s.alone/times {
+				n = 1
+			}
+			for range n {
 				key := -fresh
 				fresh++
 				if s.keys > 0 {
