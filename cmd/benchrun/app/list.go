@@ -62,14 +62,13 @@ func (s Suite) listCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := s.Cases(bench.Options{})
+			all, err := s.listing()
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
 				args = sections
 			}
-			all := s.listing(cases)
 			var shown listing
 			var tables []table
 			for _, section := range args {
@@ -96,8 +95,12 @@ func (s Suite) listCommand() *cobra.Command {
 	return cmd
 }
 
-func (s Suite) listing(cases []bench.Case) listing {
+func (s Suite) listing() (listing, error) {
 	var l listing
+	cases, err := s.Cases(bench.Options{})
+	if err != nil {
+		return l, err
+	}
 	seen := map[string]bool{}
 	for _, c := range cases {
 		i := slices.IndexFunc(l.Components, func(x listedComponent) bool { return x.Name == c.Component })
@@ -120,7 +123,7 @@ func (s Suite) listing(cases []bench.Case) listing {
 			l.Workloads = append(l.Workloads, listedWorkload{w[0], w[1]})
 		}
 	}
-	return l
+	return l, nil
 }
 
 // section copies one section into shown and returns its table.
@@ -162,8 +165,9 @@ func yes(b bool) string {
 	return ""
 }
 
-// completeNames offers components, variants and cases to the shell.
-func (s Suite) completeNames(cmd *cobra.Command) {
+// completeNames offers components, variants and cases to the shell, of those that
+// list names. Where components were given before, the variants are theirs.
+func completeNames(cmd *cobra.Command, list func() (listing, error)) {
 	for flag, pick := range map[string]func(listing) []string{
 		"component": func(l listing) (names []string) {
 			for _, c := range l.Components {
@@ -172,8 +176,11 @@ func (s Suite) completeNames(cmd *cobra.Command) {
 			return names
 		},
 		"variant": func(l listing) (names []string) {
+			components, _ := cmd.Flags().GetStringSlice("component") // none without the flag
 			for _, v := range l.Variants {
-				names = append(names, v.Name)
+				if len(components) == 0 || slices.Contains(components, v.Component) {
+					names = append(names, v.Name)
+				}
 			}
 			return names
 		},
@@ -189,11 +196,11 @@ func (s Suite) completeNames(cmd *cobra.Command) {
 		}
 		// The flag is known to exist.
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			cases, err := s.Cases(bench.Options{})
+			l, err := list()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
-			names := pick(s.listing(cases))
+			names := pick(l)
 			slices.Sort(names)
 			return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 		})

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,5 +20,47 @@ func TestListNamesTheWholeCatalogue(t *testing.T) {
 		}
 		row := "\n" + strings.Replace(suite.Name, "/", ",", 1) + ","
 		assert.True(t, strings.Contains(stdout.String(), row), suite.Name)
+	}
+}
+
+// After --component the shell offers the variants of those components, and every
+// one that the command takes with them.
+func TestCompleteVariants(t *testing.T) {
+	complete := func(args ...string) []string {
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
+		names := strings.Fields(stdout.String())
+		require.NotEmpty(t, names)
+		return names[:len(names)-1] // the last is a directive
+	}
+	of := map[string][]string{}
+	l, err := Default().listing()
+	require.NoError(t, err)
+	for _, v := range l.Variants {
+		of["listed"] = append(of["listed"], v.Name)
+	}
+	for _, suite := range Default().Conformance() {
+		component, variant, _ := strings.Cut(suite.Name, "/")
+		of[component] = append(of[component], variant)
+		of["with a suite"] = append(of["with a suite"], variant)
+	}
+	for _, test := range []struct {
+		args       []string
+		components []string
+	}{
+		{[]string{"run"}, []string{"listed"}},
+		{[]string{"run", "--component", "queue"}, []string{"queue"}},
+		{[]string{"run", "--component=queue,storage"}, []string{"queue", "storage"}},
+		{[]string{"run", "--component", "queue", "--component", "storage", "--profile", "quick"}, []string{"queue", "storage"}},
+		{[]string{"verify"}, []string{"with a suite"}},
+		{[]string{"verify", "--component", "queue"}, []string{"queue"}},
+		{[]string{"verify", "--component", "queue-struct-keys"}, []string{"queue-struct-keys"}},
+	} {
+		var want []string
+		for _, c := range test.components {
+			want = append(want, of[c]...)
+		}
+		slices.Sort(want)
+		assert.Equal(t, slices.Compact(want), complete(append(test.args, "--variant", "")...), "%v", test.args)
 	}
 }

@@ -73,7 +73,7 @@ report.html.`,
 	f.StringVar(&shard, "shard", "", "sample one part of the cases, for merge: 2/5, or 5 where JOB_COMPLETION_INDEX says which; the seed is then 1 unless given")
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-PROFILE)")
 	out.addTo(cmd)
-	s.completeNames(cmd)
+	completeNames(cmd, s.listing)
 	// The flags are known to exist.
 	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{lab.Quick, lab.Full}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)

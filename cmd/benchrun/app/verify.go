@@ -83,20 +83,34 @@ It exits with 1 if a clause fails or a suite hangs.`,
 	f.BoolVarP(&verbose, "verbose", "v", false, "print every clause, not only the failed ones")
 	f.DurationVar(&timeout, "timeout", 3*time.Minute, "after which a variant's suite counts as hung")
 	out.addTo(cmd)
-	s.completeNames(cmd)
+	completeNames(cmd, s.suites)
 	return cmd
 }
 
-func (s Suite) selectSuites(components, variants []string) ([]string, error) {
+// suites lists the components and variants that have a suite.
+func (s Suite) suites() (listing, error) {
+	var l listing
 	if s.Conformance == nil {
-		return nil, errors.New("this benchrun was built without conformance suites")
+		return l, errors.New("this benchrun was built without conformance suites")
 	}
-	var names, allComponents, allVariants []string
 	for _, t := range s.Conformance() {
 		component, variant, _ := strings.Cut(t.Name, "/")
-		allComponents, allVariants = append(allComponents, component), append(allVariants, variant)
-		if (len(components) == 0 || slices.Contains(components, component)) && (len(variants) == 0 || slices.Contains(variants, variant)) {
-			names = append(names, t.Name)
+		l.Components = append(l.Components, listedComponent{Name: component})
+		l.Variants = append(l.Variants, listedVariant{Component: component, Name: variant})
+	}
+	return l, nil
+}
+
+func (s Suite) selectSuites(components, variants []string) ([]string, error) {
+	l, err := s.suites()
+	if err != nil {
+		return nil, err
+	}
+	var names, allComponents, allVariants []string
+	for _, v := range l.Variants {
+		allComponents, allVariants = append(allComponents, v.Component), append(allVariants, v.Name)
+		if (len(components) == 0 || slices.Contains(components, v.Component)) && (len(variants) == 0 || slices.Contains(variants, v.Name)) {
+			names = append(names, v.Component+"/"+v.Name)
 		}
 	}
 	for _, x := range []struct {
