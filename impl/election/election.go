@@ -10,8 +10,8 @@
 //  3. The leader writes the record every retry period, without reading it first.
 //  4. It stops when its last successful write began a renew deadline ago, when it
 //     sees another holder, or when its context ends: first it cancels the context
-//     of OnStartedLeading, then it gives the lease back (ReleaseOnCancel), then it
-//     calls OnStoppedLeading.
+//     of OnStartedLeading, then it gives the lease back (ReleaseOnCancel) and
+//     records the event, then it calls OnStoppedLeading.
 //
 // Use [New] where leaderelection.NewLeaderElector stands, on any
 // resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and

@@ -62,9 +62,15 @@ type phase int
 const (
 	waiting phase = iota
 	leading
-	ending // it gives the lease back
-	gone   // Run returned
+	ending  // it gives the lease back
+	parting // its last call is given a moment to return
+	gone    // Run returned
 )
+
+// maxPatience is more than a call takes to return that heeds the end of its
+// context. Without a release Run waits no longer than half the time that is left
+// until another may lead.
+const maxPatience = 100 * time.Millisecond
 
 // Run takes part in the election until ctx ends or leadership was won and lost.
 // It calls OnStoppedLeading before it returns, whether it led or not.
@@ -161,6 +167,13 @@ func (e *LeaderElector) watch(ctx context.Context, stopWork context.CancelFunc) 
 			return e.config.RenewDeadline, false
 		}
 	}
+	if e.phase == leading || e.phase == ending {
+		// A call that heeds its context returns now, and the event of the term's
+		// end comes before Run returns.
+		patience := min(maxPatience, (e.config.LeaseDuration-e.config.RenewDeadline)/2)
+		e.phase, e.deadline = parting, now.Add(patience)
+		return patience, false
+	}
 	e.phase = gone
 	return 0, true
 }
@@ -187,6 +200,9 @@ func (e *LeaderElector) campaign(ctx, work context.Context, stopWork context.Can
 	e.config.Lock.RecordEvent("became leader")
 	klog.FromContext(ctx).Info("Successfully acquired lease", "lock", e.lock)
 	go e.config.Callbacks.OnStartedLeading(work)
+	// Whatever ended the term, a panic and a call that Run did not wait for too.
+	defer e.config.Lock.RecordEvent("stopped leading")
+	defer stopWork()
 
 	e.hold(ctx)
 	e.mu.Lock()
@@ -203,12 +219,6 @@ func (e *LeaderElector) campaign(ctx, work context.Context, stopWork context.Can
 	if e.config.ReleaseOnCancel {
 		e.abandon()
 		e.call(context.WithoutCancel(ctx), e.term(), e.release)
-	}
-	e.mu.Lock()
-	returned := e.phase == gone
-	e.mu.Unlock()
-	if !returned {
-		e.config.Lock.RecordEvent("stopped leading")
 	}
 }
 
@@ -305,7 +315,7 @@ func (e *LeaderElector) try(ctx context.Context, deadline time.Time) outcome {
 // that is a child of ctx.
 func (e *LeaderElector) call(ctx context.Context, deadline time.Time, calls func(context.Context) outcome) outcome {
 	e.mu.Lock()
-	if e.phase == gone || !e.clock.Now().Before(deadline) {
+	if e.phase > ending || !e.clock.Now().Before(deadline) {
 		e.mu.Unlock()
 		return failed
 	}
