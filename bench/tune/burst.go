@@ -229,7 +229,11 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 	switch y := middle.flow; {
 	case y.size > 0:
 		f.Dispersion = 1 + y.share*y.size
-		f.Bursts = fmt.Sprintf("in bursts of %.3g at once every %s on average, %.0f %% of all, and else at random", y.size, Duration(y.period(rate)), 100*y.share)
+		when := "every " + Duration(y.period(rate))
+		if y.loose {
+			when += " on average"
+		}
+		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f %% of all, and else at random", y.size, when, 100*y.share)
 		return
 	case y.own():
 		f.Dispersion = y.gap.cv * y.gap.cv

@@ -16,12 +16,13 @@ import (
 
 // A flow is a form of arrivals that specs don't have: with gaps of some spread
 // that are independent of each other, or at random but for a share of them that
-// come in sweeps, so many at once at even distances, as by a resync.
+// come in sweeps, so many at once: at even distances, as by a resync, or at random,
+// as by a rollout.
 type flow struct {
 	gap   shape
 	share float64
 	size  float64 // of a sweep; 0: none
-	loose bool    // sweeps come at random
+	loose bool    // sweeps come at random, and period is a mean
 }
 
 func (y flow) own() bool { return y.gap.family != "" || y.size > 0 }
