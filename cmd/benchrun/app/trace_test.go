@@ -290,7 +290,7 @@ func TestCutRecordingIsUsed(t *testing.T) {
 	}{
 		{[]string{"trace", "info", cut}, "warning: " + warning},
 		{[]string{"sim", cut, "--service", "1ms", "--replicas", "1"}, "warning: " + warning},
-		{[]string{"tune", "--trace", cut, "--service", "1ms", "--budget", "1ms"}, "warning: " + warning},
+		{[]string{"tune", "--trace", cut, "--service", "1ms", "--budget", "0"}, "warning: " + warning},
 		{[]string{"run", "--trace", cut, "--rounds", "1", "--variant", "fast"}, "warning: " + warning},
 		{[]string{"drive", cut, "--speed", "max", "--rounds", "2"}, "warning: " + warning},
 		{[]string{"drive", cut, "--speed", "max"}, "warning: " + warning},
