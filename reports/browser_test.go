@@ -36,12 +36,7 @@ func openTab(t *testing.T, file string) (context.Context, func() []string) {
 	if found == "" {
 		t.Skip("no Chromium or Chrome on this machine: the page was not looked at in a browser")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(ctx)
-	t.Cleanup(closeTab)
-	require.NoError(t, chromedp.Do(ctx), "starting %s", found)
+	ctx := startBrowser(t, found)
 
 	var lock sync.Mutex
 	var complaints []string
@@ -67,6 +62,24 @@ func openTab(t *testing.T, file string) (context.Context, func() []string) {
 		lock.Lock()
 		defer lock.Unlock()
 		return complaints
+	}
+}
+
+// startBrowser tries again: now and then a browser crashes as it starts, which says
+// nothing of the page.
+func startBrowser(t *testing.T, path string) context.Context {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	for left := 2; ; left-- {
+		ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(stop)
+		ctx, closeTab := chromedp.NewContext(ctx)
+		t.Cleanup(closeTab)
+		err := chromedp.Do(ctx)
+		if err == nil {
+			return ctx
+		}
+		require.Positive(t, left, "starting %s: %v", path, err)
+		t.Logf("starting %s, once more: %v", path, err)
 	}
 }
 
