@@ -66,28 +66,38 @@ func TestPanicInMetrics(t *testing.T) {
 
 // A Get that panics leaves its item to the next worker, even one that sleeps.
 func TestPanicInGetPassesTheItemOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := recorder.New()
-		q := NewCompact(config{Name: "q", MetricsProvider: r})
-		defer q.ShutDown()
-		got := make(chan string, 2)
-		for range 2 {
-			go func() {
-				defer func() {
-					if recover() != nil {
-						got <- "panic"
-					}
-				}()
-				item, _ := q.Get()
-				got <- item
+	for name, make := range map[string]func(config) workqueue.TypedInterface[string]{
+		"compact": NewCompact[string], "sharded": NewSharded[string],
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { panicInGet(t, make) })
+		})
+	}
+}
+
+func panicInGet(t *testing.T, new func(config) workqueue.TypedInterface[string]) {
+	r := recorder.New()
+	q := new(config{Name: "q", MetricsProvider: r})
+	defer q.ShutDown()
+	got := make(chan string, 2)
+	for range 2 {
+		go func() {
+			defer func() {
+				if recover() != nil {
+					got <- "panic"
+				}
 			}()
-		}
-		synctest.Wait()
-		r.BreakOnce("latency")
-		q.Add("a")
-		// The one that panics wakes the other before it gets here itself.
-		require.ElementsMatch(t, []string{"panic", "a"}, []string{<-got, <-got})
-	})
+			item, _ := q.Get()
+			got <- item
+		}()
+	}
+	synctest.Wait()
+	r.BreakOnce("latency")
+	q.Add("a")
+	synctest.Wait()
+	require.Len(t, got, 2)
+	// The one that panics wakes the other before it gets here itself.
+	require.ElementsMatch(t, []string{"panic", "a"}, []string{<-got, <-got})
 }
 
 // Unfinished work is set every half second of the injected clock, as upstream.

@@ -186,6 +186,13 @@ func (q *shardedQueue[T, E]) Get() (item T, shutdown bool) {
 // take takes an item from the first shard that has one, from one chosen at random,
 // so that none is served before the others.
 func (q *shardedQueue[T, E]) take() (item T, ok bool) {
+	if q.meter != nil {
+		defer func() {
+			if !ok && q.filled.Load() != 0 { // a metric panics: another worker has to come
+				q.wake()
+			}
+		}()
+	}
 	for {
 		filled := q.filled.Load()
 		if filled == 0 {

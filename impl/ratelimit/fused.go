@@ -186,19 +186,11 @@ func (q *fused[T]) Len() int {
 
 // Get hands out the oldest queued item.
 func (q *fused[T]) Get() (item T, shutdown bool) {
-	item, shutdown, wake := q.get()
-	if wake {
-		q.Signal()
-	}
-	return item, shutdown
-}
-
-func (q *fused[T]) get() (item T, shutdown, wake bool) {
 	q.Lock()
-	defer q.Unlock()
+	defer q.leave()
 	for q.length == 0 {
 		if q.ShuttingDown() {
-			return item, true, false
+			return item, true
 		}
 		q.Sleep()
 	}
@@ -217,7 +209,17 @@ func (q *fused[T]) get() (item T, shutdown, wake bool) {
 	q.last = slot
 	q.length--
 	q.Handed()
-	return item, false, q.length > 0 && q.Wake()
+	return item, false
+}
+
+// leave ends a Get, also one that a metric panicked in: the next worker comes for
+// what is queued.
+func (q *fused[T]) leave() {
+	wake := q.length > 0 && q.Wake()
+	q.Unlock()
+	if wake {
+		q.Signal()
+	}
 }
 
 // Done ends the processing of item; an item that is not in processing is

@@ -95,10 +95,7 @@ func (q *fused[T]) current(n dueheap.Node) bool {
 // fire queues everything that is due.
 func (q *fused[T]) fire() (next int64, goOn bool) {
 	for !q.ShuttingDown() {
-		next, wake, more := q.promote(q.alarm.Now())
-		if wake {
-			q.Signal()
-		}
+		next, more := q.promote(q.alarm.Now())
 		if !more {
 			return next, true
 		}
@@ -108,10 +105,16 @@ func (q *fused[T]) fire() (next int64, goOn bool) {
 
 // promote queues a batch of due items and returns when the next is due and
 // whether it already may be.
-func (q *fused[T]) promote(now int64) (next int64, wake, more bool) {
+func (q *fused[T]) promote(now int64) (next int64, more bool) {
+	wake := false
 	q.Lock()
-	defer q.Unlock()
-	defer q.tidy()
+	defer func() { // after a panic in a metric too: a worker that is to be woken must be
+		q.tidy()
+		q.Unlock()
+		if wake {
+			q.Signal()
+		}
+	}()
 	q.order.Gather(now)
 	for range batch {
 		if q.order.Len() == 0 || q.order.Min().At > now {
@@ -122,7 +125,7 @@ func (q *fused[T]) promote(now int64) (next int64, wake, more bool) {
 			} else {
 				q.armed = q.order.Min().At
 			}
-			return q.armed, wake, false
+			return q.armed, false
 		}
 		n := q.order.Min()
 		if !q.current(n) {
@@ -143,7 +146,7 @@ func (q *fused[T]) promote(now int64) (next int64, wake, more bool) {
 			wake = q.mark(n.Slot, added) || wake
 		}
 	}
-	return 0, wake, true
+	return 0, true
 }
 
 // drop forgets what waits.
