@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -37,11 +38,15 @@ func percent(v float64) string {
 	}
 }
 
+// zeros are the seconds, or minutes and seconds, that a duration ends with if
+// there are none, behind the unit before them: 2m10s has none, 2m0s has.
+var zeros = regexp.MustCompile(`^(.*?[hm])(0m)?0s$`)
+
 // duration formats d to what a person would say.
 func duration(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+		return zeros.ReplaceAllString(d.Round(time.Second).String(), "$1")
 	case d >= 10*time.Second:
 		return d.Round(time.Second).String()
 	case d >= time.Second:

@@ -39,7 +39,7 @@ func TestSpread(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{118 * time.Second: "1m58s", 2 * time.Minute: "2m", 90 * time.Minute: "1h30m", 2*time.Second + 340*time.Millisecond: "2.3s", 50 * time.Millisecond: "50ms"} {
+	for d, want := range map[time.Duration]string{118 * time.Second: "1m58s", 2 * time.Minute: "2m", 130 * time.Second: "2m10s", 90 * time.Minute: "1h30m", 2 * time.Hour: "2h", time.Hour + 30*time.Second: "1h0m30s", 2*time.Second + 340*time.Millisecond: "2.3s", 50 * time.Millisecond: "50ms"} {
 		assert.Equal(t, want, duration(d))
 	}
 }
