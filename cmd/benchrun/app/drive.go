@@ -121,7 +121,9 @@ func (p *partFlags) addTo(cmd *cobra.Command) {
 		{&p.rateLimiter, "rate-limiter", "rate limiters (default compact with a queue of ours, else client-go)", variantNames(impl.RateLimiters[string]())},
 	} {
 		cmd.Flags().StringSliceVar(x.to, x.name, nil, x.what+": "+strings.Join(x.names, ", "))
-		_ = cmd.RegisterFlagCompletionFunc(x.name, cobra.FixedCompletions(x.names, cobra.ShellCompDirectiveNoFileComp))
+		_ = cmd.RegisterFlagCompletionFunc(x.name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return behindCommas(x.names, typed), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
 }
 

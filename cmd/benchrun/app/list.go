@@ -195,14 +195,28 @@ func completeNames(cmd *cobra.Command, list func() (listing, error)) {
 			continue
 		}
 		// The flag is known to exist.
-		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			l, err := list()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
 			names := pick(l)
 			slices.Sort(names)
-			return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+			return behindCommas(slices.Compact(names), typed), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
+}
+
+// behindCommas are the names that may stand where the last one is typed, behind
+// those before it: shells drop what does not begin with all that was typed.
+func behindCommas(names []string, typed string) []string {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	given := strings.Split(before, ",")
+	var left []string
+	for _, name := range names {
+		if !slices.Contains(given, name) {
+			left = append(left, before+name)
+		}
+	}
+	return left
 }

@@ -64,3 +64,17 @@ func TestCompleteVariants(t *testing.T) {
 		assert.Equal(t, slices.Compact(want), complete(append(test.args, "--variant", "")...), "%v", test.args)
 	}
 }
+
+// Behind a comma the shell offers the names that are not given yet, with those
+// before them, as it drops what does not begin with all that was typed.
+func TestCompleteBehindComma(t *testing.T) {
+	for _, args := range [][]string{
+		{"run", "--component", "queue", "--variant", "client-go,ri"},
+		{"drive", "rolling-update", "--queue", "client-go,"},
+	} {
+		var stdout, stderr bytes.Buffer
+		require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
+		assert.Contains(t, strings.Fields(stdout.String()), "client-go,ring")
+		assert.NotContains(t, stdout.String(), "client-go,client-go")
+	}
+}
