@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,6 +64,9 @@ versions are warned about.`,
 			if cmd.Flags().Changed("fail-on") && strings.TrimSpace(failOn) == "" {
 				return fmt.Errorf("--fail-on: found %q, expected limits, as in 'time>5%%,queue:allocs>0': a gate without limits passes everything", failOn)
 			}
+			if cmd.Flags().Changed("label") && history == "" {
+				return errors.New("--label: it does nothing without --history, expected both")
+			}
 			limits, err := parseLimits(failOn)
 			if err != nil {
 				return err
@@ -74,6 +78,7 @@ versions are warned about.`,
 			if err := unused(limits, changes); err != nil {
 				return err
 			}
+			warnings = append(loose(limits, changes), warnings...) // first: the list is cut
 			warnings = append(warnings, compare.Judge(changes, func(c compare.Change) bool {
 				return len(limits) == 0 || slices.ContainsFunc(limits, func(l limit) bool { return l.covers(c) })
 			})...)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"golang.org/x/perf/benchunit"
 )
@@ -152,6 +153,24 @@ func unused(limits []limit, changes []compare.Change) error {
 		return fmt.Errorf("--fail-on: %s: no benchmark in both results that measures %s is in this scope, expected one as in %s", l.text, l.metric, scopeExample(changes, anywhere))
 	}
 	return nil
+}
+
+// loose warns of limits in seconds that let every benchmark under them more than
+// double, as time>5 does where time>5% was meant.
+func loose(limits []limit, changes []compare.Change) []experiment.Warning {
+	var warnings []experiment.Warning
+	for _, l := range limits {
+		longest := 0.
+		for _, c := range changes {
+			if l.covers(c) && strings.Contains(c.Unit, "sec") {
+				longest = max(longest, c.Old.Center)
+			}
+		}
+		if !l.byPct && !l.less && longest > 0 && l.more > longest {
+			warnings = append(warnings, experiment.Warning{Scope: "--fail-on", Text: fmt.Sprintf("%s is in seconds and lets every benchmark more than double, the longest takes %.2g s; a share has a %% sign, as in %[1]s%%", l.text, longest)})
+		}
+	}
+	return warnings
 }
 
 func scopeExample(changes []compare.Change, l limit) string {

@@ -76,6 +76,17 @@ func TestCompareLimits(t *testing.T) {
 }
 
 // The limits in the help have their scope in what benchrun run writes by default.
+// A limit without its % sign is an amount in seconds that nothing reaches.
+func TestCompareLooseLimit(t *testing.T) {
+	old, changed := rawFile(t, 100, 100, 100, 100), rawFile(t, 500, 100, 100, 100)
+	for limits, warned := range map[string]bool{"time>5": true, "delta-fifo:p99>1,time>5%": true, "time>5%": false, "time>0.00000005": false, "reads/s<1000": false, "allocs>5": false} {
+		_, _, stderr := benchrun(t, "compare", old, changed, "--fail-on", limits)
+		assert.Equal(t, warned, strings.Contains(stderr, "lets every benchmark more than double"), "%s: %s", limits, stderr)
+	}
+	_, _, stderr := benchrun(t, "compare", old, changed, "--fail-on", "time>5")
+	assert.Contains(t, stderr, "warning: --fail-on: time>5 is in seconds and lets every benchmark more than double, the longest takes 1e-07 s; a share has a % sign, as in time>5%\n")
+}
+
 func TestCompareHelpLimits(t *testing.T) {
 	const sample = "../../../reports/sample"
 	_, help, _ := benchrun(t, "compare", "--help")
