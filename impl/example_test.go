@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/delay"
+	"github.com/informerbench/informerbench/impl/priority"
 	"github.com/informerbench/informerbench/impl/ratelimit"
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
@@ -109,7 +110,8 @@ func Example_metrics() {
 	// workqueue_work_duration_seconds observed 1
 }
 
-// A controller built with controller-runtime passes the constructor as NewQueue.
+// A controller built with controller-runtime passes the constructor as NewQueue:
+// of a priority queue, as its own is, unless its options say UsePriorityQueue: false.
 func Example_controllerRuntime() {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
 	cluster := fake.NewClientBuilder().WithObjects(pod).Build()
@@ -133,7 +135,7 @@ func Example_controllerRuntime() {
 	c, err := controller.NewUnmanaged("pods", controller.Options{
 		Reconciler: reconcile.Func(reconcilePod),
 		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-			return ratelimit.NewFusedQueue(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name})
+			return priority.NewWithConfig(priority.Config[reconcile.Request]{Name: name, RateLimiter: limiter})
 		},
 	})
 	if err != nil {
