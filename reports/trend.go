@@ -31,7 +31,7 @@ const maxTrendCharts, maxTrendRows = 60, 2000
 
 // WriteTrend writes the page of a trend to the file path: a chart of each
 // series with a change, the largest first, and a table of all. It appears whole
-// or not at all.
+// or not at all, but for what is no regular file, such as a device or a pipe.
 func WriteTrend(path string, t trend.Trend) error {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -41,6 +41,9 @@ func WriteTrend(path string, t trend.Trend) error {
 	html, err := renderTrend(t)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return os.WriteFile(path, html, 0o644) // a file in the place of /dev/null would harm everybody
 	}
 	return writeFile(root, filepath.Base(path), html)
 }

@@ -45,6 +45,17 @@ func TestTrendPage(t *testing.T) {
 	assert.ErrorContains(t, WriteTrend(filepath.Join(path, "x"), calm), "not a directory")
 }
 
+// A device takes the page and is never replaced by it: as root that would take
+// /dev/null from the whole machine. Here a link stands for it.
+func TestTrendPageToDevice(t *testing.T) {
+	device := filepath.Join(t.TempDir(), "null")
+	require.NoError(t, os.Symlink(os.DevNull, device))
+	require.NoError(t, WriteTrend(device, aTrend()))
+	info, err := os.Lstat(device)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
+}
+
 func TestTrendPageInBrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trend.html")
 	require.NoError(t, WriteTrend(path, aTrend()))

@@ -132,6 +132,13 @@ type traceOutput struct {
 
 var traceFormats = []string{"compact", "jsonl"}
 
+// special tells whether path is a device or a pipe, which is written to as it is:
+// a file in the place of /dev/null would harm everybody.
+func special(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+}
+
 // createTrace begins to write; "-" is stdout, for lines only.
 func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
 	if path == "-" {
@@ -139,6 +146,13 @@ func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
 			return nil, errors.New("--out: the compact format goes to a file, expected --out FILE or --format jsonl")
 		}
 		return &traceOutput{Writer: trace.NewJSON(stdout)}, nil
+	}
+	if special(path) {
+		if format == "compact" {
+			return nil, fmt.Errorf("--out: %s is a device or a pipe, expected a file", path)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &traceOutput{Writer: trace.NewJSON(f), file: f}, err
 	}
 	o := &traceOutput{path: path, temporary: filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")}
 	if err := os.Remove(o.temporary); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -52,11 +52,17 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 			if err := errors.Join(encoder.Encode(spec), encoder.Close()); err != nil {
 				return err
 			}
-			if err := os.WriteFile(path+".part", text.Bytes(), 0o600); err != nil {
+			part := path + ".part"
+			if special(path) {
+				part = path
+			}
+			if err := os.WriteFile(part, text.Bytes(), 0o600); err != nil {
 				return err
 			}
-			if err := os.Rename(path+".part", path); err != nil {
-				return err
+			if part != path {
+				if err := os.Rename(part, path); err != nil {
+					return err
+				}
 			}
 			return out.print(cmd.OutOrStdout(), distanceTable(fit.Compare(recording, spec, workload)))
 		},

@@ -133,6 +133,31 @@ func TestTraceBadInput(t *testing.T) {
 }
 
 // Standard input is read as a file is, in each format.
+// A device is written to and never replaced: as root that would take /dev/null
+// from the whole machine. Here a link stands for it.
+func TestTraceOutputIsNoFile(t *testing.T) {
+	lines := sampleFile(t, 600)
+	device := filepath.Join(t.TempDir(), "null")
+	require.NoError(t, os.Symlink(os.DevNull, device))
+	for _, args := range [][]string{
+		{"fit", lines, "--out", device},
+		{"convert", lines, "--format", "jsonl", "--out", device},
+		{"convert", lines, "--format", "compact", "--out", device},
+	} {
+		code, _, stderr := traceRun(t, args...)
+		if args[3] == "compact" {
+			require.Equal(t, 2, code)
+			require.Contains(t, stderr, "null is a device or a pipe, expected a file")
+		} else {
+			require.Zero(t, code, stderr)
+		}
+		left, err := os.ReadDir(filepath.Dir(device))
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+		require.Equal(t, os.ModeSymlink, left[0].Type(), args)
+	}
+}
+
 func TestTraceStandardInput(t *testing.T) {
 	lines := sampleFile(t, 20)
 	compact := filepath.Join(t.TempDir(), "pods.ibt")
