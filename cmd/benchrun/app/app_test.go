@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -160,6 +161,18 @@ func TestRun(t *testing.T) {
 		assert.Contains(t, stderr, "failed: BenchmarkQueue/op=cycle/impl=fast")
 		assert.Contains(t, stderr, "the limit is time>50%")
 	})
+}
+
+// A disk that is full at the end does not keep the decision from the screen.
+func TestRunWithoutReport(t *testing.T) {
+	s := testSuite()
+	s.Report = func(string, experiment.Run, verdict.Stats) error { return errors.New("no space left") }
+	var stdout, stderr bytes.Buffer
+	code := s.Main(t.Context(), []string{"run", "--rounds", "1", "--out", filepath.Join(t.TempDir(), "result")}, &stdout, &stderr)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout.String(), "COMPONENT   VARIANT")
+	assert.NotContains(t, stdout.String(), "report.html")
+	assert.Contains(t, stderr.String(), "error: no space left")
 }
 
 func TestRunInterrupted(t *testing.T) {

@@ -63,7 +63,10 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		defer stop()
 		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
 	}
-	if err := errors.Join(noFiles(l.dir), os.MkdirAll(l.dir, 0o777)); err != nil {
+	if err := usable(l.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d, into %s\n", arm.Name, l.job.Seed, l.dir)
@@ -78,10 +81,9 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		return err
 	}
 	took := time.Since(begin)
-	if wrote := errors.Join(err, s.keep(l.dir, driveRecord(cmd, l, load, c), result, took)); wrote != nil {
-		return wrote
-	}
-	if err := printDrive(cmd.OutOrStdout(), result, l.out); err != nil {
+	// What was measured is shown even if the disk is full.
+	wrote := errors.Join(err, s.keep(l.dir, driveRecord(cmd, l, load, c), result, took))
+	if err := errors.Join(printDrive(cmd.OutOrStdout(), result, l.out), wrote); err != nil {
 		return err
 	}
 	if l.out == "table" {
@@ -127,16 +129,25 @@ func quiet() {
 	klog.SetOutput(io.Discard)
 }
 
-// noFiles refuses a result directory that holds files; none, or "", is fine.
-func noFiles(dir string) error {
+// usable refuses a result directory that holds files or can't be written to,
+// before the minutes whose result it is for. It makes none yet.
+func usable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if len(entries) > 0 {
 		return fmt.Errorf("%s is not empty (it holds %s), expected a new or empty directory", dir, entries[0].Name())
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	for errors.Is(err, os.ErrNotExist) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		_, err = os.Stat(dir)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	probe, err := os.MkdirTemp(dir, ".benchrun-")
+	if err != nil {
+		return err
+	}
+	return os.Remove(probe)
 }
 
 // serveMetrics serves a registry until stop and, to this machine alone, live

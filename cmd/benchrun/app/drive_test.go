@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -267,5 +268,25 @@ func TestDriveScreen(t *testing.T) {
 func TestShortTime(t *testing.T) {
 	for ns, want := range map[int64]string{0: "0s", 87: "87ns", 1234: "1.23µs", 45_678_901: "45.7ms", 1_234_567_890: "1.23s", 7_200_000_000_000: "2h0m0s"} {
 		assert.Equal(t, want, shortTime(ns))
+	}
+}
+
+// What takes minutes refuses a directory that it could not write to at its end,
+// and leaves no trace in one that it could.
+func TestUsable(t *testing.T) {
+	dir := t.TempDir()
+	for _, good := range []string{"", dir, filepath.Join(dir, "new", "newer")} {
+		require.NoError(t, usable(good), good)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o666))
+	require.ErrorContains(t, usable(dir), "is not empty (it holds file)")
+	require.Error(t, usable(file))
+	require.Error(t, usable(filepath.Join(file, "new")))
+	if runtime.GOOS == "linux" {
+		require.Error(t, usable("/proc/self/new"))
 	}
 }

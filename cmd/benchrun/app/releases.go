@@ -63,7 +63,7 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	if err != nil {
 		return err
 	}
-	if err := noFiles(dir); err != nil { // building takes minutes
+	if err := usable(dir); err != nil { // building takes minutes
 		return fmt.Errorf("--out: %w", err)
 	}
 	temp, err := os.MkdirTemp("", "benchrun-releases-")

@@ -164,14 +164,10 @@ func noZeroes(cmd *cobra.Command) error {
 // decision, the ranking and where the report is.
 func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []experiment.Measurement, out output) error {
 	stats := verdict.Analyse(run, samples)
-	if err := verdict.Write(dir, stats); err != nil {
-		return err
-	}
-	if err := s.Report(dir, run, stats); err != nil {
-		return err
-	}
+	// The decision is shown even if the disk is full.
+	wrote := errors.Join(verdict.Write(dir, stats), s.Report(dir, run, stats))
 	if out != "table" {
-		return out.print(w, rankingTable(stats))
+		return errors.Join(out.print(w, rankingTable(stats)), wrote)
 	}
 	fmt.Fprintf(w, "%s\n\n", stats.Decision)
 	if err := out.print(w, rankingTable(stats)); err != nil {
@@ -181,8 +177,11 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 	if n := len(stats.Warnings); n > 0 {
 		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
 	}
-	_, err := fmt.Fprintf(w, "Ratios say how many times as fast as the baseline, as geometric means over the cases.\nReport: %s\n", filepath.Join(dir, "report.html"))
-	return err
+	_, err := fmt.Fprintln(w, "Ratios say how many times as fast as the baseline, as geometric means over the cases.")
+	if wrote == nil {
+		_, err = fmt.Fprintln(w, "Report:", filepath.Join(dir, "report.html"))
+	}
+	return errors.Join(err, wrote)
 }
 
 func rankingTable(stats verdict.Stats) table {

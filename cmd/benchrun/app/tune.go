@@ -196,7 +196,10 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err := l.check(cmd, args); err != nil {
 		return err
 	}
-	if err := noFiles(l.dir); err != nil {
+	if l.dir == "" {
+		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-tune")
+	}
+	if err := usable(l.dir); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	var err error
@@ -223,16 +226,12 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 }
 
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
-	if l.dir == "" {
-		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-tune")
+	wrote := os.MkdirAll(l.dir, 0o777)
+	if wrote == nil {
+		wrote = reports.WriteTune(l.dir, *r)
 	}
-	if err := os.MkdirAll(l.dir, 0o777); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	if err := reports.WriteTune(l.dir, *r); err != nil {
-		return err
-	}
-	if err := printAdvice(cmd.OutOrStdout(), *r, l.out, filepath.Join(l.dir, "report.html")); err != nil {
+	// The advice is shown even if the disk is full.
+	if err := errors.Join(printAdvice(cmd.OutOrStdout(), *r, l.out, filepath.Join(l.dir, "report.html")), wrote); err != nil {
 		return err
 	}
 	return adviceError(*r)
