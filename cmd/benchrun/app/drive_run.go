@@ -81,8 +81,13 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		return err
 	}
 	took := time.Since(begin)
-	// What was measured is shown even if the disk is full.
-	wrote := errors.Join(err, s.keep(l.dir, driveRecord(cmd, l, load, c), result, took))
+	// What was measured is shown even if the disk is full, or somebody else has
+	// written there meanwhile.
+	wrote := usable(l.dir)
+	if wrote == nil {
+		wrote = s.keep(l.dir, driveRecord(cmd, l, load, c), result, took)
+	}
+	wrote = errors.Join(err, wrote)
 	if err := errors.Join(printDrive(cmd.OutOrStdout(), result, l.out), wrote); err != nil {
 		return err
 	}

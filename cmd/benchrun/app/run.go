@@ -33,8 +33,8 @@ the noise floor. Sampling ends when every ratio's interval is as narrow as
 wanted or the budget is spent. Ctrl-C ends it early and still reports.
 
 The result directory holds raw.txt, which the stock benchstat reads
-(benchstat -col /impl raw.txt), run.json, stats.json, profiles, report.md and
-report.html.`,
+(benchstat -filter .name:Queue -col '/impl@(client-go ring)' raw.txt), run.json,
+stats.json, profiles, report.md and report.html.`,
 		Example: `  # Everything on the quick profile, in under two minutes
   benchrun run
 

@@ -226,12 +226,20 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 }
 
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
-	wrote := os.MkdirAll(l.dir, 0o777)
+	// The advice is shown even if the disk is full, or somebody else has written
+	// there meanwhile.
+	wrote := usable(l.dir)
+	if wrote == nil {
+		wrote = os.MkdirAll(l.dir, 0o777)
+	}
 	if wrote == nil {
 		wrote = reports.WriteTune(l.dir, *r)
 	}
-	// The advice is shown even if the disk is full.
-	if err := errors.Join(printAdvice(cmd.OutOrStdout(), *r, l.out, filepath.Join(l.dir, "report.html")), wrote); err != nil {
+	page := filepath.Join(l.dir, "report.html")
+	if wrote != nil {
+		page = ""
+	}
+	if err := errors.Join(printAdvice(cmd.OutOrStdout(), *r, l.out, page), wrote); err != nil {
 		return err
 	}
 	return adviceError(*r)

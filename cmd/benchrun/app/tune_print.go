@@ -10,7 +10,7 @@ import (
 )
 
 // printAdvice prints the settings of each queue, and on a terminal what else is
-// worth knowing.
+// worth knowing and, if it could be written, where the report is.
 func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
 	if out != "table" {
 		return out.print(w, adviceTable(r))
@@ -60,6 +60,9 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
 	}
 	for _, p := range r.Paste {
 		fmt.Fprintf(w, "\nAll together, for %s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSpace(p.Text), "\n", "\n  "))
+	}
+	if report == "" {
+		return nil
 	}
 	_, err := fmt.Fprintf(w, "\nWhat the data can't tell, what-if curves and Go snippets: %s\n", report)
 	return err

@@ -43,6 +43,14 @@ func TestTuneMetrics(t *testing.T) {
 	for _, name := range []string{"report.html", "tune.md"} {
 		assert.FileExists(t, filepath.Join(dir, name))
 	}
+
+	// Where another has written meanwhile nothing is mixed, and the advice is shown.
+	var again bytes.Buffer
+	cmd := testSuite().tuneCommand()
+	cmd.SetOut(&again)
+	require.ErrorContains(t, (&tuneCommandLine{dir: dir, out: "table"}).publish(cmd, &r), "is not empty")
+	assert.Contains(t, again.String(), "2m30s by --interval (seed 1)")
+	assert.NotContains(t, again.String(), "report.html")
 }
 
 func TestTuneScrapesURLsTwice(t *testing.T) {
