@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -63,7 +64,7 @@ func sources(o Options) ([]source, error) {
 		s, err := workload(o.Workload, true)
 		return []source{s}, err
 	}
-	all := []source{{"recording", "a rolling update recorded on a real cluster", true, func() (loadgen.Stream, error) { return trace.Sample() }}}
+	all := []source{{"recording", "a rolling update recorded from a real control plane", true, func() (loadgen.Stream, error) { return trace.Sample() }}}
 	for _, preset := range loadgen.Presets() {
 		s, err := workload(preset, false)
 		if err != nil {
@@ -176,7 +177,7 @@ func pipelineCases(o Options) ([]Case, error) {
 	for _, s := range all {
 		questions = append(questions, question[pipeline]{
 			name: "op=stream/source=" + s.name, unit: cpuTime, quick: s.quick,
-			summary: s.summary + ", through FIFO, indexer, queue and 4 workers",
+			summary: strings.TrimSuffix(s.summary, ".") + ", through FIFO, indexer, queue and 4 workers",
 			run:     func(b *testing.B, v impl.Variant[pipeline]) { stream(b, v.New, s) },
 		})
 	}

@@ -36,6 +36,9 @@ func TestCompleteVariants(t *testing.T) {
 	of := map[string][]string{}
 	l, err := Default().listing()
 	require.NoError(t, err)
+	for _, c := range l.Cases {
+		assert.NotContains(t, c.Summary, ".,", "a summary is one phrase")
+	}
 	for _, v := range l.Variants {
 		of["listed"] = append(of["listed"], v.Name)
 	}
