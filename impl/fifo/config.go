@@ -26,10 +26,21 @@ type Config struct {
 	// Batch is the most deltas that an in-order FIFO's PopBatch takes; 0 means
 	// 1,000, which upstream always has.
 	Batch int
+	// Queued is told the number of deltas that an in-order FIFO holds when it changes;
+	// nil means that nobody wants to know. The other kinds ignore it, as upstream's
+	// DeltaFIFO does.
+	Queued cache.GaugeMetric
 	// Stalled counts, beside others, the FIFO's consumer while it has been woken
 	// and has no processor yet: who keeps processors busy may give way; nil means
 	// that nobody asks.
 	Stalled *atomic.Int32
+}
+
+// tell tells Queued.
+func (c *Config) tell(queued int) {
+	if c.Queued != nil {
+		c.Queued.Set(float64(queued))
+	}
 }
 
 func (c Config) batch() int {

@@ -97,6 +97,7 @@ func (f *RingInOrder) push(kind cache.DeltaType, obj any, id uint64) {
 	e := &segment.slots[at%segmentLen]
 	e.Type, e.Object, e.id = kind, obj, id
 	f.wake()
+	f.config.tell(f.items.len())
 }
 
 // Bookmark queues a Bookmark delta if the FIFO is atomic.
@@ -199,6 +200,7 @@ func (f *RingInOrder) Pop(process cache.PopProcessFunc) (any, error) {
 	inInitialList := !f.isSynced
 	deltas := single(f.takeOne())
 	defer f.handled(min(1, f.initial))
+	f.config.tell(f.items.len())
 	watch := started(f.items.len())
 	if f.mayRelease() {
 		f.mu.Unlock()
@@ -229,6 +231,7 @@ func (f *RingInOrder) PopBatch(processBatch cache.ProcessBatchFunc, processSingl
 		batch = f.take(n)
 	}
 	defer f.handled(min(n, f.initial))
+	f.config.tell(f.items.len())
 	watch := started(f.items.len())
 	if f.mayRelease() {
 		f.mu.Unlock()

@@ -65,6 +65,7 @@ func (f *SliceInOrder) enqueue(kind cache.DeltaType, obj any) error {
 func (f *SliceInOrder) push(kind cache.DeltaType, obj any) {
 	f.items = append(f.items, cache.Delta{Type: kind, Object: obj})
 	f.wake()
+	f.config.tell(len(f.items))
 }
 
 // Bookmark queues a Bookmark delta if the FIFO is atomic.
@@ -218,6 +219,7 @@ func (f *SliceInOrder) take(n int) []cache.Delta {
 // too long. Afterwards it counts the items of the initial list.
 func (f *SliceInOrder) handling(initial, batch int, process func() error) error {
 	defer f.handled(initial)
+	f.config.tell(len(f.items))
 	watch := started(len(f.items))
 	defer func() { watch.stopped(f.name, batch) }()
 	if f.config.Atomic && len(f.items) < 2*f.config.batch() {

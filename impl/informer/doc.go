@@ -72,9 +72,6 @@
 //     is through with all of them.
 //   - Calls of a handler that is far behind are not timed: client-go's informer logs
 //     those that take more than 100 ms.
-//   - Of the metrics in the options' provider, latency and resource version are
-//     served, the queue's length is not; cache.SetInformerMetricsProvider's global
-//     provider can't be reached from outside client-go.
 //   - The feature gates AtomicFIFO and UnlockWhileProcessingFIFO do not count: the
 //     FIFO decides. The Reflector's and the loop's gates do.
 //

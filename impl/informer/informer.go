@@ -152,6 +152,7 @@ func (s *informer) start() (cache.Controller, bool) {
 		Transformer:  s.transform,
 		EmitReplaced: true,
 		Atomic:       true,
+		Queued:       s.metrics.queued,
 		Stalled:      &s.turns.stalled,
 	})
 	s.controller = cache.New(&cache.Config{

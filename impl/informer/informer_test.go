@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -117,42 +116,6 @@ func TestFactoryUnsynced(t *testing.T) {
 		assert.ErrorContains(t, f.WaitForCacheSync(ctx).AsError(), "*v1.Pod")
 		close(stuck)
 		f.Shutdown()
-	})
-}
-
-// metrics is a provider that keeps the last value of each.
-type metrics struct{ latencies, version chan float64 }
-
-type setter chan float64
-
-func (s setter) Set(v float64)     { s <- v }
-func (s setter) Observe(v float64) { s <- v }
-
-func (m metrics) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return setter(make(chan float64, 100))
-}
-func (m metrics) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
-	return setter(m.latencies)
-}
-func (m metrics) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return setter(m.version)
-}
-
-func TestMetrics(t *testing.T) {
-	name, err := cache.NewInformerName("metrics-test")
-	require.NoError(t, err)
-	defer name.Release()
-	id := name.WithResource(schema.GroupVersionResource{Version: "v1", Resource: "pods"})
-	synctest.Test(t, func(t *testing.T) {
-		m := metrics{make(chan float64, 10), make(chan float64, 10)}
-		i := informer.New(listOf(*pod("a")), &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
-		ctx, cancel := context.WithCancel(context.Background())
-		go i.RunWithContext(ctx)
-		synctest.Wait()
-		assert.Equal(t, 7.0, <-m.version)
-		assert.Len(t, m.latencies, 1)
-		cancel()
-		synctest.Wait()
 	})
 }
 

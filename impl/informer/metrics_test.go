@@ -1,0 +1,119 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/informerbench/informerbench/impl/informer"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// A recorder is a provider that keeps what its metrics are told, by informer and
+// metric.
+type recorder struct {
+	mu   sync.Mutex
+	told map[string]map[string][]float64
+}
+
+func (r *recorder) metric(id cache.InformerNameAndResource, name string) told {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told == nil {
+		r.told = map[string]map[string][]float64{}
+	}
+	if r.told[id.Name()] == nil {
+		r.told[id.Name()] = map[string][]float64{}
+	}
+	return func(v float64) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.told[id.Name()][name] = append(r.told[id.Name()][name], v)
+	}
+}
+
+type told func(float64)
+
+func (f told) Set(v float64)     { f(v) }
+func (f told) Observe(v float64) { f(v) }
+
+func (r *recorder) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return r.metric(id, "queued")
+}
+func (r *recorder) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+	return r.metric(id, "latency")
+}
+func (r *recorder) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return r.metric(id, "version")
+}
+
+// live runs a named informer through a list, events and a bookmark, each of which
+// is handled before the next comes, and a resync.
+func live(t *testing.T, new newInformer, name string, provider cache.InformerMetricsProvider) {
+	named, err := cache.NewInformerName(name)
+	require.NoError(t, err)
+	defer named.Release()
+	id := named.WithResource(schema.GroupVersionResource{Version: "v1", Resource: "pods"})
+	events := make(chan watch.Event)
+	lw := listOf(*pod("a"), *pod("b"))
+	lw.WatchFuncWithContext = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		if o.SendInitialEvents != nil {
+			return nil, errors.New("no streaming")
+		}
+		return watch.NewProxyWatcher(events), nil
+	}
+	i := new(lw, &corev1.Pod{}, cache.SharedIndexInformerOptions{ResyncPeriod: time.Minute, Identifier: id, InformerMetricsProvider: provider})
+	_, err = i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go i.RunWithContext(ctx)
+	for n, kind := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Added, watch.Bookmark} {
+		synctest.Wait()
+		p := pod("c")
+		p.ResourceVersion = []string{"11", "12", "13", "12345678901234567890", "15"}[n]
+		events <- watch.Event{Type: kind, Object: p}
+	}
+	time.Sleep(90 * time.Second)
+	cancel()
+	synctest.Wait()
+}
+
+type newInformer = func(cache.ListerWatcher, runtime.Object, cache.SharedIndexInformerOptions) cache.SharedIndexInformer
+
+func TestMetricsMatchClientGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		live(t, informer.New, "ours", &r)
+		live(t, cache.NewSharedIndexInformerWithOptions, "upstream", &r)
+		ours, upstream := r.told["ours"], r.told["upstream"]
+		for _, name := range []string{"queued", "version"} { // gauges may be told again what they say
+			ours[name], upstream[name] = slices.Compact(ours[name]), slices.Compact(upstream[name])
+		}
+		upstream["queued"] = append(upstream["queued"], 1, 0) // it does not tell of the bookmark
+		assert.Equal(t, upstream, ours)
+	})
+}
+
+var program recorder
+
+// Without a provider in its options an informer reports to the program's.
+func TestGlobalMetrics(t *testing.T) {
+	cache.SetInformerMetricsProvider(&program)
+	synctest.Test(t, func(t *testing.T) {
+		var own recorder
+		live(t, informer.New, "given", &own)
+		live(t, informer.New, "global", nil)
+		assert.Equal(t, own.told["given"], program.told["global"])
+	})
+}
