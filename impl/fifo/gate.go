@@ -47,6 +47,7 @@ func (g *gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
+	g.asleep = false
 	g.changed.Broadcast()
 }
 

@@ -41,6 +41,7 @@ func TestStalled(t *testing.T) {
 			synctest.Wait()
 			q.Close()
 			synctest.Wait()
+			assert.NoError(t, q.Add(1), "when no consumer is left")
 			assert.Equal(t, []int32{1, 1, 0}, woken, "%T: stalled consumers at two wake-ups and at Close", q)
 			assert.Equal(t, []int32{0, 0}, handled, "%T: stalled consumers during the handler", q)
 			assert.Zero(t, stalled.Load(), "%T", q)

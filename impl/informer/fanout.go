@@ -95,6 +95,10 @@ func (f *fanout) publish(b *batch) {
 			resyncs++
 		}
 	}
+	if len(b.notifications) == 0 { // of a bookmark
+		b.recycle()
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b.unfinished.Store(int32(len(f.handlers)) + 1)

@@ -105,7 +105,9 @@ func (h *handler) run() {
 			}
 			taken[i] = delivery{}
 		}
-		h.spare = taken
+		if cap(taken) <= maxSpare {
+			h.spare = taken
+		}
 	}
 }
 
@@ -123,11 +125,7 @@ func (h *handler) take() []delivery {
 		}
 	}
 	taken := h.pending
-	h.pending = nil
-	if cap(h.spare) <= maxSpare {
-		h.pending = h.spare[:0]
-	}
-	h.spare = nil
+	h.pending, h.spare = h.spare[:0], nil
 	return taken
 }
 

@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"errors"
 	"iter"
 	"math/rand/v2"
 	"runtime"
@@ -120,6 +121,14 @@ func (x considerate) ByIndex(name, value string) ([]any, error) {
 	objs, err := x.Indexer.ByIndex(name, value)
 	x.turns.listed(len(objs))
 	return objs, err
+}
+
+// Transaction applies txns in one moment, if the store can.
+func (x considerate) Transaction(txns ...cache.Transaction) *cache.TransactionError {
+	if store, ok := x.Indexer.(cache.TransactionStore); ok {
+		return store.Transaction(txns...)
+	}
+	return &cache.TransactionError{TotalTransactions: len(txns), Errors: []error{errors.New("transaction not supported")}}
 }
 
 // IndexKeys returns the keys of the objects that have a value.

@@ -90,10 +90,22 @@ func TestSmallLists(t *testing.T) {
 // TestForReaders expects readers to find the methods that the store has besides.
 func TestForReaders(t *testing.T) {
 	var turns turns
-	_, ok := forReaders(indexer.NewSnapshot(cache.MetaNamespaceKeyFunc, nil), &turns).(iterable)
-	assert.True(t, ok)
-	_, ok = forReaders(cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), &turns).(iterable)
-	assert.False(t, ok)
+	snapshot := indexer.NewSnapshot(cache.MetaNamespaceKeyFunc, nil)
+	for _, x := range []struct {
+		store               cache.Indexer
+		iterable, transacts bool
+	}{
+		{snapshot, true, true},
+		{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), false, true},
+		{struct{ cache.Indexer }{snapshot}, false, false},
+	} {
+		r := forReaders(x.store, &turns)
+		_, ok := r.(iterable)
+		assert.Equal(t, x.iterable, ok)
+		txn := cache.Transaction{Object: cache.ExplicitKey("a"), Type: cache.TransactionTypeAdd}
+		assert.Equal(t, x.transacts, r.(cache.TransactionStore).Transaction(txn) == nil)
+		assert.Len(t, r.List(), 1)
+	}
 }
 
 // TestStalled looks at the counter when a handler's goroutine has been woken,
