@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 type fragile struct {
 	*recorder
 	name string
-	left *int
+	left *atomic.Int32
 }
 
 func (f fragile) of(name string) fragileMetric { return fragileMetric{metric{f.recorder, name}, f} }
@@ -31,7 +32,7 @@ func (m fragileMetric) check() {
 	if m.metric.name != m.fragile.name {
 		return
 	}
-	if *m.left--; *m.left == 0 {
+	if m.left.Add(-1) == 0 {
 		panic("broken metrics")
 	}
 }
@@ -49,7 +50,7 @@ func TestPanicsLoseNoWakeUp(t *testing.T) {
 		for metric, want := range map[string][]string{"adds": {"a", "c"}, "latency": {"panic", "a", "b", "c"}} {
 			t.Run(name+"/"+metric, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					left := 0
+					var left atomic.Int32
 					q := new(queueConfig{Name: "q", MetricsProvider: fragile{newRecorder(), metric, &left}})
 					defer q.ShutDown()
 					got := make(chan string, 10)
@@ -59,7 +60,7 @@ func TestPanicsLoseNoWakeUp(t *testing.T) {
 					synctest.Wait()
 					q.AddAfter("a", time.Second)
 					q.AddAfter("b", time.Second)
-					left = map[string]int{"adds": 2, "latency": 1}[metric]
+					left.Store(map[string]int32{"adds": 2, "latency": 1}[metric])
 					time.Sleep(time.Minute)
 					synctest.Wait()
 					q.Add("c")
