@@ -33,7 +33,7 @@ const (
 	none = ^uint32(0)
 )
 
-// wheel is a schedule of wheelSize levels of wheelSlots lists. A list of level l
+// wheel is a schedule of wheelLevels levels of wheelSlots lists. A list of level l
 // spans 64^l ticks. An item lies on the level of the highest digit, in base 64, in
 // which its tick differs from the present tick, in the list of that digit. When
 // the present reaches a list above level 0, its items move down, to where they

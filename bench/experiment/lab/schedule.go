@@ -21,7 +21,7 @@ type progress struct {
 	dropped map[string]string
 	stalls  map[string]int // samples of an arm that were forgiven
 	samples []experiment.Measurement
-	width   float64 // of the widest ratio interval, as halfWidth
+	width   float64 // of the widest ratio interval, as statistic.HalfWidth has it
 }
 
 // over reports that nothing more can be learned: without the baseline or its

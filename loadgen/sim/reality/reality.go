@@ -1,8 +1,8 @@
 // Package reality compares simulations with drives of the same controller in
 // real time.
 //
-//  1. [Handover] measures how long an idle worker takes to wake up on this
-//     machine, as nothing in a specification says.
+//  1. How long an idle worker takes to wake up on this machine is measured, as
+//     nothing in a specification says.
 //  2. [Compare] drives a controller on client-go's queue at some utilisations,
 //     and simulates it with the same events and the same service times.
 //  3. A [Row] holds both queue waits beside each other.

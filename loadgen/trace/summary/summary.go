@@ -5,7 +5,6 @@
 //     lives.
 //  2. [Counter.Summary] computes the figures (this file): mix, skew,
 //     burstiness, life cycles.
-//  3. [Summary.WriteTable] prints them (table.go).
 package summary
 
 import (
