@@ -29,11 +29,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -112,6 +114,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 
   # See what there is
   benchrun list`,
+		Version:       version(),
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -122,6 +125,13 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 	})
 	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
 	return root
+}
+
+// version is that of the program and of what it measures against.
+func version() string {
+	v := experiment.Versions()
+	return fmt.Sprintf("%s, client-go %s, controller-runtime %s, %s", cmp.Or(v["github.com/informerbench/informerbench"], "(devel)"),
+		v["k8s.io/client-go"], v["sigs.k8s.io/controller-runtime"], runtime.Version())
 }
 
 // meant names the flags that an unknown one may be a slip of.

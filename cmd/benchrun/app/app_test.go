@@ -325,7 +325,10 @@ func TestHelp(t *testing.T) {
 		require.NoError(t, err, "write it with UPDATE_GOLDEN=1 go test")
 		assert.Equal(t, string(want), stdout)
 	}
-	code, stdout, _ := benchrun(t, "completion", "bash")
+	code, stdout, _ := benchrun(t, "--version")
+	assert.Zero(t, code)
+	assert.Regexp(t, `^benchrun version \S+, client-go .*, controller-runtime .*, go1\.\S+\n$`, stdout) // a test knows no versions of modules
+	code, stdout, _ = benchrun(t, "completion", "bash")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "bash completion")
 	_, stdout, _ = benchrun(t, "__complete", "run", "--profile", "")
