@@ -88,6 +88,15 @@ func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer
 	if shells, _, err := root.Find([]string{"completion"}); err == nil {
 		shells.Args, shells.RunE = noArgs, root.RunE // by default it takes an unknown shell for a question
 	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error { // by default the help of what it found is all
+			if of, rest, err := root.Find(args); err == nil && len(rest) > 0 && of.HasAvailableSubCommands() {
+				return noArgs(of, rest)
+			}
+			return nil
+		}
+	}
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

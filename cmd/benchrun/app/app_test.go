@@ -240,6 +240,8 @@ func TestBadInput(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
 		"walk":                  `unknown command "walk", expected one of calibrate, compare, `,
+		"help rnu":              `unknown command "rnu", expected one of calibrate, compare`,
+		"help trace nosuch":     `unknown command "nosuch", expected one of anonymize, convert`,
 		"completion ksh":        `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
 		"run --speed":           "unknown flag: --speed, did you mean --seed? (see benchrun run --help)",
 		"run now":               `benchrun run takes no arguments, found "now"`,

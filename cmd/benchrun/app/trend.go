@@ -112,9 +112,12 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out ou
 	}
 	w := cmd.OutOrStdout()
 	if out == "table" {
-		fmt.Fprintf(w, "%d of %d series changed over %s.\n\n", changed, len(t.Series), count(len(t.Results), "result"))
+		fmt.Fprintf(w, "%d of %d series changed over %s.\n", changed, len(t.Series), count(len(t.Results), "result"))
 	}
 	if out != "table" || len(tab.rows) > 0 {
+		if out == "table" {
+			fmt.Fprintln(w)
+		}
 		if err := out.print(w, tab); err != nil {
 			return err
 		}
