@@ -55,7 +55,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		f.unknown("which queue made which API call: the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
-	if waits > 0.9*f.Work || waits+latencies > 1.1*f.Work {
+	if waits+latencies > 1.1*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
 		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f %% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
 		if f.Throttle > 0.01 {
@@ -68,7 +68,9 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	if !own {
 		f.Background = max(0, made/f.Interval-f.CallRate)
 	}
-	f.Busy = f.Work - waits
+	// Under a tight limit nearly all of the work may be waits; some of those that were
+	// counted are of reconciles that had not ended.
+	f.Busy = max(f.Work-waits, latencies, 1e-3*f.Work)
 	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
 	f.Service = f.Busy - f.Calls*f.CallLatency
 	// Few calls wait, but long: 3 % of the work may be a sixth of what a bucket holds.
