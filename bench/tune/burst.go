@@ -31,7 +31,11 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		}
 		shapes = divided(shapes, 14, true)
 	}
-	best, err := f.chooseShape(ctx, t, shapes, progress)
+	var finer []likely
+	if f.Calls == 0 {
+		finer = f.service.rather
+	}
+	best, err := f.chooseShape(ctx, t, shapes, finer, progress)
 	if err != nil || best.score <= fits {
 		return best, err
 	}
@@ -47,7 +51,8 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	was, unmixed := f.shape, f.samples
 	two := best
 	if !f.throttled {
-		two, err = f.chooseShape(ctx, t, some(humps(f.work, f.Busy), 10), progress)
+		all := humps(f.work, f.Busy)
+		two, err = f.chooseShape(ctx, t, some(all, 10), all, progress)
 	}
 	if err != nil || two.score <= min(fits, best.score/2) {
 		return two, err
@@ -89,10 +94,17 @@ func some(shapes []likely, most int) []likely {
 	return list
 }
 
-// chooseShape weighs shapes by the work durations and by the waits. When the context
-// ends it chooses from those that were tried, the likeliest by the work durations.
-func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progress func(string)) (outcome, error) {
+// chooseShape weighs shapes by the work durations and by the waits, and then more of
+// the humps whose spread is near the likeliest's. When the context ends it chooses
+// from those that were tried, the likeliest by the work durations.
+func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, progress func(string)) (outcome, error) {
 	all, tried, err := f.tryShapes(ctx, t, shapes, progress)
+	if err == nil && len(humps) > 0 {
+		var more []candidate
+		var outcomes []outcome
+		more, outcomes, err = f.tryShapes(ctx, t, beside(all, tried, humps), progress)
+		all, tried = append(all, more...), append(tried, outcomes...)
+	}
 	if len(all) == 0 {
 		return outcome{score: math.Inf(1)}, err
 	}
@@ -119,6 +131,33 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes []likely, progres
 		f.keysTold(was)
 	}
 	return best, nil
+}
+
+// beside are humps that were not tried, whose spread lies between those next to the
+// likeliest's. Together they are as probable as one of the others.
+func beside(all []candidate, tried []outcome, humps []likely) []likely {
+	logs := weigh(tried)
+	first := 0
+	for i, c := range all {
+		if logs[i] += c.log; logs[i] > logs[first] {
+			first = i
+		}
+	}
+	low, high := 0.0, math.Inf(1)
+	for _, c := range all {
+		if cv := c.shape.cv; cv < all[first].shape.cv {
+			low = max(low, cv)
+		} else if cv > all[first].shape.cv {
+			high = min(high, cv)
+		}
+	}
+	list := some(slices.DeleteFunc(slices.Clone(humps), func(s likely) bool {
+		return s.cv <= low || s.cv >= high || s.cv == all[first].shape.cv
+	}), 6)
+	for i := range list {
+		list[i].log -= math.Log(float64(len(list)))
+	}
+	return list
 }
 
 // tryShapes simulates shapes, the likeliest first, and returns them in their order.
@@ -160,28 +199,23 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	if !f.throttled {
 		f.setService(f.service.shape, 1) // without regard to the waits
 	}
-	all, tried, err := f.phases(ctx, t, progress)
-	if err != nil {
-		f.take(was)
-		return random, err
+	all, tried, err := f.flows(ctx, t, random, progress)
+	if err == nil && f.throttled && len(all) > 0 {
+		// What the calls of arrivals at random would have waited was taken from the
+		// work: bursts wait otherwise.
+		f.take(all[slices.IndexFunc(tried, func(x outcome) bool { return x.score == least(tried) })])
+		if _, err = f.unthrottled(ctx, t, progress); err == nil {
+			f.take(was)
+			f.setService(f.service.shape, 1)
+			all, tried, err = f.flows(ctx, t, random, progress)
+		}
 	}
-	clusters, found, err := f.clusters(ctx, t, progress)
-	if err != nil {
-		f.take(was)
-		return random, err
-	}
-	sweeps, swept, err := f.sweeps(ctx, t, slices.Concat(tried, found), progress)
-	if err != nil {
-		f.take(was)
-		return random, err
-	}
-	few, counted, err := f.hotKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
 	if err != nil {
 		f.take(was)
 		return random, err
 	}
 	best, samples := random, f.samples
-	if all, tried = f.near(slices.Concat(all, clusters, sweeps, few), slices.Concat(tried, found, swept, counted)); len(all) > 0 {
+	if all, tried = f.near(all, tried); len(all) > 0 {
 		if err := f.again(ctx, t, all, tried, progress); err != nil {
 			f.take(was)
 			return random, err
@@ -201,6 +235,25 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.burstsTold(was, rate)
 	}
 	return best, nil
+}
+
+// flows are arrivals that make keys wait as long as was measured, and what comes of
+// each.
+func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(string)) ([]candidate, []outcome, error) {
+	all, tried, err := f.phases(ctx, t, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	clusters, found, err := f.clusters(ctx, t, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	sweeps, swept, err := f.sweeps(ctx, t, slices.Concat(tried, found), progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	few, counted, err := f.hotKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
+	return slices.Concat(all, clusters, sweeps, few), slices.Concat(tried, found, swept, counted), err
 }
 
 // burstsTold puts the bursts that are believed in into words.

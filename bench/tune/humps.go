@@ -13,7 +13,7 @@ import (
 func humps(h scrape.Histogram, mean float64) []likely {
 	var list []likely
 	for _, width := range []float64{0.02, 0.5, 1} {
-		for _, tilt := range []float64{-0.6, -0.3, 0, 0.3, 0.6} {
+		for _, tilt := range []float64{-0.9, -0.75, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9} {
 			if s, ok := pieces(h, mean, width, tilt); ok {
 				list = append(list, likely{shape: s, kind: "humps", at: math.Log(s.cv)})
 			}

@@ -62,6 +62,13 @@ func systems() []system {
 		{name: "two humps and calls", rate: 30, service: bimodally(0.005, 0.3, 0.12), mean: 0.0404, workers: 3, calls: 2, latency: 0.01, qps: 200, tokens: 300},
 		{name: "two humps behind a limit", rate: 10, service: bimodally(0.005, 0.5, 0.12), mean: 0.0644, workers: 3, calls: 2, latency: 0.01, qps: 24, tokens: 20},
 		{name: "controller-runtime, two humps", rate: 60, service: bimodally(0.012, 0.18, 0.15), mean: 0.0372, workers: 3, runtime: true},
+		{name: "two humps close", rate: 158, service: bimodally(0.0096, 0.036, 0.37), mean: 0.019368, workers: 5},
+		{name: "two humps at their buckets' ends", rate: 25.5, service: bimodally(0.091, 1.09, 0.047), mean: 0.137953, workers: 5},
+		{name: "two humps far apart", rate: 24.6, service: bimodally(0.01, 0.54, 0.2), mean: 0.116, workers: 5},
+		{name: "two humps in a bucket", rate: 6.12, service: bimodally(0.177, 0.604, 0.27), mean: 0.29229, workers: 3},
+		{name: "short work behind a limit", rate: 5.6, service: exponentially(0.02), mean: 0.02, workers: 6, calls: 3, latency: 0.004, qps: 20, tokens: 10, runtime: true, long: 3600},
+		{name: "44 at once behind a limit", rate: 3.3, batch: 44, alone: 0.3, service: stepwise(0.08, 2), mean: 0.08, workers: 4, calls: 1, latency: 0.01, qps: 5, tokens: 10},
+		{name: "resync behind a limit", rate: 6, sweep: [2]float64{30, 40}, service: exponentially(0.28), mean: 0.28, workers: 8, calls: 3, latency: 0.017, qps: 20, tokens: 30},
 		{name: "default client", rate: 2, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 5, tokens: 10},
 		{name: "QPS, one worker", rate: 6, service: exponentially(0.03), mean: 0.03, workers: 1, calls: 2, latency: 0.01, qps: 15, tokens: 15},
 		{name: "QPS, Pareto", rate: 15, service: paretically(0.08, 2.2), mean: 0.08, workers: 4, calls: 1, latency: 0.01, qps: 17, tokens: 30},
@@ -180,6 +187,30 @@ func (s system) check(t *testing.T, seed uint64) {
 		// What is a tenth of the work can't be felt beside it.
 		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
 	}
+}
+
+// Of two buckets the shares and the mean don't tell how far apart two humps are;
+// Pareto's distribution has the same. The waits tell.
+func TestTwoHumpsInTwoBuckets(t *testing.T) {
+	numbers(t)
+	s := system{rate: 158, service: bimodally(0.0096, 0.036, 0.37), mean: 0.019368, workers: 5}
+	d := s.run(*seed, 300).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	require.Equal(t, 2, f.work.Buckets())
+	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	require.NoError(t, err)
+	assert.InDelta(t, 0.66, f.ServiceCV, 0.15)
+}
+
+// Where a limit is tight, nearly all of the work of short reconciles is waits for it.
+func TestShortWorkBehindALimit(t *testing.T) {
+	s := system{rate: 1.35, service: exponentially(0.01), mean: 0.01, workers: 4, calls: 3, latency: 0.004, qps: 5, tokens: 10}
+	d := s.run(*seed, 3000).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	assert.Greater(t, f.Calls*f.Throttle, 0.9*f.Work)
+	assert.True(t, f.throttled)
+	assert.InDelta(t, 3, f.Calls, 0.05)
+	assert.InEpsilon(t, 0.022, f.Busy, 0.2)
 }
 
 // A controller that does little is simulated for days, in which objects would come

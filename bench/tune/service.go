@@ -178,8 +178,8 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		most = best.log + math.Log(sum/priors["humps"]) - 4
 	}
 	for _, c := range humps(h, m.Busy) {
-		c.log = likelihood(h, c.of(m.Busy), none) - free/2*math.Log(h.Count())
-		if h.Buckets() > 2 && c.log > most {
+		c.log = likelihood(h, c.of(m.Busy), none) - max(free/2*math.Log(h.Count()), -math.Log(priors["humps"]))
+		if c.log > most {
 			fit.rather = append(fit.rather, c)
 		}
 	}
