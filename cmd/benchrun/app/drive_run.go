@@ -150,7 +150,10 @@ func usable(dir string) error {
 	}
 	probe, err := os.MkdirTemp(dir, ".benchrun-")
 	if err != nil {
-		return err
+		if what := (*os.PathError)(nil); errors.As(err, &what) {
+			err = what.Err // not of the name that is tried
+		}
+		return fmt.Errorf("%s can't be written to: %w", dir, err)
 	}
 	return os.Remove(probe)
 }
