@@ -17,9 +17,9 @@
 // the key is found once in a call. NewHeap4Queue where the delaying queue is
 // given. NewHeapQueue is the reference.
 //
-// A limiter takes 2 KB from its first key on, the default of client-go's 0.5 KB of few:
-// to make one and let five keys fail has 0.9 times its speed (0.8 to 0.95), alone without
-// a bucket 0.5 times.
+// A limiter takes 2 KB from its first key on, client-go's default limiter 0.5 KB while it
+// has few: making one and letting five keys fail has 0.9 times the speed of client-go's
+// (0.8 to 0.95), a limiter of items alone, without a bucket, 0.5 times.
 //
 // Delays of a few microseconds: one item at a time that fails and comes back after 1 µs
 // takes 1.5 to 2.7 times the CPU time of client-go's and three to ten times as long by
