@@ -72,6 +72,9 @@ func (q *priorityQueue[T]) countDone(slot uint32) {
 // without metrics has smaller entries.
 type moments struct{ added, started time.Duration }
 
+// manyMoments is how many an empty queue keeps the room for, a megabyte.
+const manyMoments = 1 << 16
+
 func (q *priorityQueue[T]) momentsOf(slot uint32) *moments {
 	if n := int(slot) + 1; n > len(q.moments) {
 		q.moments = slices.Grow(q.moments, n-len(q.moments))[:n]

@@ -341,6 +341,9 @@ func (q *priorityQueue[T]) Done(item T) {
 	switch e.state() {
 	case idle:
 		q.keys.Remove(slot)
+		if q.keys.Len() == 0 && len(q.moments) > manyMoments {
+			q.moments = nil // a burst is over
+		}
 		q.Unlock() // nobody has to come for that
 		return
 	case listed, early:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -185,4 +186,19 @@ func TestPriorityDrainEndsWithShutDown(t *testing.T) {
 		synctest.Wait()
 		require.NotEmpty(t, drained)
 	})
+}
+
+// After a burst an empty queue gives back what its metrics took.
+func TestPriorityMomentsAreGivenBack(t *testing.T) {
+	q := newPriorityQueue(Config[int]{Name: "q", MetricsProvider: recorder.New(), Clock: clock.RealClock{}})
+	for _, n := range []int{2 * manyMoments, 1} { // then from the start
+		for i := range n {
+			q.Add(i)
+		}
+		for range n {
+			item, _ := q.Get()
+			q.Done(item)
+		}
+		require.Less(t, cap(q.moments), manyMoments)
+	}
 }
