@@ -86,7 +86,7 @@ func (q *priorityQueue[T]) momentsOf(slot uint32) *moments {
 func (q *priorityQueue[T]) tally() {
 	q.Lock()
 	defer q.Unlock()
-	if q.Closed {
+	if q.Closed.Load() {
 		return
 	}
 	q.Meter.Unfinished(func(yield func(time.Duration) bool) {

@@ -148,7 +148,7 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		readyAt = alarm.In(q.alarm.Now(), after)
 	}
 	q.Lock()
-	if q.Closed {
+	if q.Closed.Load() {
 		q.Unlock()
 		return
 	}
@@ -275,8 +275,8 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 // queued.
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.Lock()
-	for q.eligible == 0 || q.Closed {
-		if q.Closed {
+	for q.eligible == 0 || q.Closed.Load() {
+		if q.Closed.Load() {
 			q.leave()
 			return item, 0, true
 		}

@@ -40,7 +40,7 @@ func (q *priorityQueue[T]) current(n dueheap.Node) bool {
 func (q *priorityQueue[T]) fire() (next int64, goOn bool) {
 	q.Lock()
 	defer q.leave()
-	if q.Closed {
+	if q.Closed.Load() {
 		return 0, false
 	}
 	now := q.alarm.Now()

@@ -37,7 +37,7 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 func (q *compactQueue[T]) Add(item T) {
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
-	if q.Closed {
+	if q.Closed.Load() {
 		q.Unlock()
 		return
 	}
@@ -66,7 +66,7 @@ func (q *compactQueue[T]) Len() int {
 func (q *compactQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	for q.length == 0 {
-		if q.Closed {
+		if q.Closed.Load() {
 			q.Unlock()
 			return item, true
 		}

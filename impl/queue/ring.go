@@ -53,7 +53,7 @@ func (q *ringQueue[T]) Add(item T) {
 	hash := q.entries.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	defer q.leave()
-	if q.Closed {
+	if q.Closed.Load() {
 		return
 	}
 	var e ringEntry
@@ -91,7 +91,7 @@ func (q *ringQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	defer q.leave()
 	for q.queue.Len() == 0 {
-		if q.Closed {
+		if q.Closed.Load() {
 			return item, true
 		}
 		q.Sleep()
@@ -138,7 +138,7 @@ func (q *ringQueue[T]) Done(item T) {
 func (q *ringQueue[T]) update() {
 	q.Lock()
 	defer q.Unlock()
-	if q.Closed {
+	if q.Closed.Load() {
 		return
 	}
 	q.Meter.Unfinished(func(yield func(time.Duration) bool) {

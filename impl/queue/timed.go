@@ -41,7 +41,7 @@ func (q *timedQueue[T]) Add(item T) {
 	q.Lock()
 	defer q.leave()
 	slot, found := q.table.Find(hash, item)
-	if q.Closed || found && *q.word(slot)&dirty != 0 {
+	if q.Closed.Load() || found && *q.word(slot)&dirty != 0 {
 		return
 	}
 	now := q.Meter.Add()
@@ -59,7 +59,7 @@ func (q *timedQueue[T]) Get() (item T, shutdown bool) {
 	q.Lock()
 	defer q.leave()
 	for q.length == 0 {
-		if q.Closed {
+		if q.Closed.Load() {
 			return item, true
 		}
 		q.Sleep()
@@ -92,7 +92,7 @@ func (q *timedQueue[T]) Done(item T) {
 func (q *timedQueue[T]) update() {
 	q.Lock()
 	defer q.Unlock()
-	if q.Closed {
+	if q.Closed.Load() {
 		return
 	}
 	q.Meter.Unfinished(func(yield func(time.Duration) bool) {

@@ -3,6 +3,7 @@ package gate
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"github.com/informerbench/informerbench/impl/internal/workers"
@@ -13,7 +14,7 @@ import (
 // a deferred Leave, and only when the queue's invariant holds. Init it first.
 type Gate struct {
 	workers.Workers
-	Closed    bool // shutdown began
+	Closed    atomic.Bool // shutdown began; set under the lock
 	Meter     *meter.Meter
 	stopMeter sync.Once
 }
@@ -57,14 +58,11 @@ func (g *Gate) shutDown(drain bool) {
 	}
 	g.Lock()
 	defer g.Unlock()
-	g.Closed = true
+	g.Closed.Store(true)
 	g.Close(drain)
 	g.Drained()
 }
 
-// ShuttingDown tells whether the queue was shut down.
-func (g *Gate) ShuttingDown() bool {
-	g.Lock()
-	defer g.Unlock()
-	return g.Closed
-}
+// ShuttingDown tells whether the queue was shut down. It takes no lock: who is
+// told so and locks finds the queue closed.
+func (g *Gate) ShuttingDown() bool { return g.Closed.Load() }

@@ -196,7 +196,7 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 		}
 		return t.takeFew(key), false
 	}
-	if hash == 0 || t.irreflexive || t.used >= t.limit {
+	if hash == 0 || t.used >= t.limit {
 		return t.enter(hash, key)
 	}
 	// Mostly the home group tells all and has room: one look at it does for both.
@@ -211,7 +211,7 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 		}
 	}
 	n := group.counts
-	if n >= groupLen { // full, or passed over
+	if n >= groupLen || t.irreflexive && key != key { // full, or passed over, or not to be indexed
 		return t.enter(hash, key)
 	}
 	slot = t.take()
