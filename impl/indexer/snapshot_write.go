@@ -89,6 +89,7 @@ func (s *SnapshotStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 		for _, h := range hashes {
 			s.disturb(d, h)
 		}
+		d.warm(hashes)
 	}
 	for i, txn := range txns {
 		switch txn.Type {
