@@ -37,6 +37,14 @@
 // The load that adds every key twice asks for Len before each Get, for which sharded
 // takes all its locks.
 //
+// Other keys in compact, two processors, one run of five interleaved samples: one item at
+// a time, sixteen at a time, a backlog of 10,000.
+//
+//	int64                    3.5× (3.4×)  2.3× (2.2×)  2.0× (1.7×)
+//	[16]byte                 3.7× (3.0×)  2.0× (1.9×)  1.9× (1.1×)
+//	struct of four strings   4.4× (4.3×)  2.4× (2.2×)  2.7× (2.6×)
+//	strings in interfaces    2.6× (2.4×)  1.9× (1.6×)  1.8× (1.5×)
+//
 // Much of it is locking: Lock and Unlock of a sync.Mutex cost 12 ns on the AMD cores
 // without contention, those of the lock in impl/internal/lock 6. A lock that two processors
 // want costs several times what it costs one: compact parks those who find it
