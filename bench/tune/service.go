@@ -165,7 +165,8 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		return fit
 	}
 	// The buckets themselves may explain so much more that the shares they leave
-	// free are worth it (by the Bayesian information criterion).
+	// free are worth it (by the Bayesian information criterion). Where there are none,
+	// what counts against humps is how seldom work has them.
 	free, most := float64(h.Buckets()-2), best.log-4
 	if spread {
 		// The others' figures are weighed by their priors' parts, so humps' first
