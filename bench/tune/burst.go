@@ -10,9 +10,14 @@ import (
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
-// fits is the score up to which a model is taken for the measured one: where
-// 2.4 standard deviations are the rule.
-const fits = 6
+// fits is the score up to which a model is taken for the measured one, if no other
+// explains it better: where 2.4 standard deviations are the rule. What explains it
+// surely has a score that one measurement in twenty of the same model has, and no
+// others are tried.
+const (
+	fits   = 6.0
+	surely = 2.0
+)
 
 // fitBursts chooses the spread of the service time, where the work durations
 // leave it open, and the arrivals, by how long keys waited. Arrivals at random
@@ -36,7 +41,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		finer = f.service.rather
 	}
 	best, err := f.chooseShape(ctx, t, shapes, finer, progress)
-	if err != nil || best.score <= fits {
+	if err != nil || best.score <= surely {
 		return best, err
 	}
 	// Little room makes short simulations differ by much: what they rule out gets
@@ -44,7 +49,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	progress("arrivals at random, for longer")
 	long := t
 	long.longest *= 5
-	if x, err := long.run(ctx); err != nil || x.score <= fits {
+	if x, err := long.run(ctx); err != nil || x.score <= surely {
 		return x, err
 	}
 	// The waits may be those of a service time with two humps.
@@ -54,7 +59,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		all := humps(f.work, f.Busy)
 		two, err = f.chooseShape(ctx, t, some(all, 10), all, progress)
 	}
-	if err != nil || two.score <= min(fits, best.score/2) {
+	if err != nil || two.score <= min(surely, best.score/2) {
 		return two, err
 	}
 	f.samples = unmixed
@@ -62,7 +67,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if best.mean > f.wait.Mean() {
 		return f.even(ctx, t, best, progress)
 	}
-	return f.bursty(ctx, t, best, progress)
+	return f.bursty(ctx, t, best, shapes, progress)
 }
 
 // shapes are those that the work durations don't tell apart.
@@ -136,13 +141,7 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, 
 // beside are humps that were not tried, whose spread lies between those next to the
 // likeliest's. Together they are as probable as one of the others.
 func beside(all []candidate, tried []outcome, humps []likely) []likely {
-	logs := weigh(tried)
-	first := 0
-	for i, c := range all {
-		if logs[i] += c.log; logs[i] > logs[first] {
-			first = i
-		}
-	}
+	first := likeliest(all, tried)
 	low, high := 0.0, math.Inf(1)
 	for _, c := range all {
 		if cv := c.shape.cv; cv < all[first].shape.cv {
@@ -158,6 +157,15 @@ func beside(all []candidate, tried []outcome, humps []likely) []likely {
 		list[i].log -= math.Log(float64(len(list)))
 	}
 	return list
+}
+
+// likeliest is by what was thought before and by the waits.
+func likeliest(all []candidate, tried []outcome) int {
+	logs := weigh(tried)
+	for i, c := range all {
+		logs[i] += c.log
+	}
+	return slices.Index(logs, slices.Max(logs))
 }
 
 // tryShapes simulates shapes, the likeliest first, and returns them in their order.
@@ -194,19 +202,20 @@ var unlikely = math.Log(0.3)
 
 // bursty looks for bursts that explain the waits. Many do, from short and sharp
 // to long and gentle ones. What is believed is weighed by the buckets.
-func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func(string)) (outcome, error) {
+func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []likely, progress func(string)) (outcome, error) {
 	was, rate := f.now(), f.Spec.Resources[0].Events.Arrivals.Rate
 	if !f.throttled {
 		f.setService(f.service.shape, 1) // without regard to the waits
 	}
 	all, tried, err := f.flows(ctx, t, random, progress)
-	if err == nil && f.throttled && len(all) > 0 {
-		// What the calls of arrivals at random would have waited was taken from the
-		// work: bursts wait otherwise.
-		f.take(all[slices.IndexFunc(tried, func(x outcome) bool { return x.score == least(tried) })])
-		if _, err = f.unthrottled(ctx, t, progress); err == nil {
+	if best := least(tried); err == nil && len(all) > 0 && (f.throttled || best > surely) {
+		// What the shape was chosen by, arrivals at random, is not what came: it is
+		// chosen again by the best of these bursts, and they by it.
+		f.take(all[slices.IndexFunc(tried, func(x outcome) bool { return x.score == best })])
+		if err = f.reshape(ctx, t, shapes, progress); err == nil {
+			again := f.shape
 			f.take(was)
-			f.setService(f.service.shape, 1)
+			f.setService(again, 1)
 			all, tried, err = f.flows(ctx, t, random, progress)
 		}
 	}
@@ -225,6 +234,9 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 	if best.score >= random.score/2 {
 		f.samples = samples
 		f.Model.take(was)
+		if random.score <= fits {
+			return random, nil
+		}
 		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 		return random, nil
@@ -235,6 +247,21 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, progress func
 		f.burstsTold(was, rate)
 	}
 	return best, nil
+}
+
+// reshape gives the work the likeliest shape under the model's arrivals.
+func (f *fit) reshape(ctx context.Context, t trial, shapes []likely, progress func(string)) error {
+	if f.throttled {
+		// What the calls of arrivals at random would have waited was taken from the
+		// work: bursts wait otherwise.
+		_, err := f.unthrottled(ctx, t, progress)
+		return err
+	}
+	all, tried, err := f.tryShapes(ctx, t, shapes, progress)
+	if err == nil {
+		f.setService(all[likeliest(all, tried)].shape, 1)
+	}
+	return err
 }
 
 // flows are arrivals that make keys wait as long as was measured, and what comes of

@@ -221,6 +221,9 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 	}
 	f.take(was)
 	f.samples = samples
+	if random.score <= fits {
+		return random, nil
+	}
 	f.Bursts = "taken to be at random (Poisson), though the keys waited less than that explains"
 	f.doubt("keys waited %s on average, less than the %s that %d workers explain: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
 	return random, nil

@@ -67,7 +67,7 @@ func systems() []system {
 		{name: "two humps far apart", rate: 24.6, service: bimodally(0.01, 0.54, 0.2), mean: 0.116, workers: 5},
 		{name: "two humps in a bucket", rate: 6.12, service: bimodally(0.177, 0.604, 0.27), mean: 0.29229, workers: 3},
 		{name: "short work behind a limit", rate: 5.6, service: exponentially(0.02), mean: 0.02, workers: 6, calls: 3, latency: 0.004, qps: 20, tokens: 10, runtime: true, long: 3600},
-		{name: "44 at once behind a limit", rate: 3.3, batch: 44, alone: 0.3, service: stepwise(0.08, 2), mean: 0.08, workers: 4, calls: 1, latency: 0.01, qps: 5, tokens: 10},
+		{name: "44 at once behind a limit", rate: 3.3, batch: 44, alone: 0.3, service: stepwise(0.08, 2), mean: 0.08, workers: 4, calls: 1, latency: 0.01, qps: 5, tokens: 10, long: 7200},
 		{name: "resync behind a limit", rate: 6, sweep: [2]float64{30, 40}, service: exponentially(0.28), mean: 0.28, workers: 8, calls: 3, latency: 0.017, qps: 20, tokens: 30},
 		{name: "default client", rate: 2, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 5, tokens: 10},
 		{name: "QPS, one worker", rate: 6, service: exponentially(0.03), mean: 0.03, workers: 1, calls: 2, latency: 0.01, qps: 15, tokens: 15},
