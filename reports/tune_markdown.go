@@ -46,9 +46,20 @@ func renderTuneMarkdown(r tune.Result) []byte {
 			}
 			row(c.Title, c.Current, c.Told, recommended, c.Why)
 		}
-		b.WriteString("\n| predicted | current | recommended |\n|---|---|---|\n")
+		b.WriteString("\n")
+		header := []string{"predicted", "current", "recommended"}
+		for _, x := range a.WhatIf {
+			header = append(header, "if "+x.Text)
+		}
+		row(header...)
+		b.WriteString("|" + strings.Repeat("---|", len(header)) + "\n")
 		for _, e := range tune.Effects(a) {
-			row(e.Figure, e.Now, e.Then)
+			row(append([]string{e.Figure, e.Now, e.Then}, e.WhatIf...)...)
+		}
+		for _, x := range a.WhatIf {
+			if x.Refused != "" {
+				fmt.Fprintf(&b, "\nWhat if %s: not predicted, %s.\n", cell(x.Text), cell(x.Refused))
+			}
 		}
 		if a.Reproduction != nil {
 			fmt.Fprintf(&b, "\nThe model's fit is %s. Mean queue wait %s measured, %s by the model; mean work %s and %s.\n", cell(a.Reproduction.Verdict),

@@ -41,6 +41,7 @@ func tuned() tune.Result {
 				Changes:      []tune.Change{{Setting: "workers", Title: "concurrent workers", Current: "5", Recommended: "8", Changed: true, Told: "given", Why: "a|b"}, {Setting: "qps", Current: "20", Recommended: "20", Told: "default"}},
 				Pareto:       []tune.Point{{Cost: 6, SettleP99: 3}, {Cost: 8, SettleP99: 1}, {Cost: 12, SettleP99: 0.2}},
 				Curves:       []tune.Curve{{Setting: "workers", Title: "concurrent workers", Points: points("4", "8", "12")}, {Setting: "load", Title: "the load", Points: points("1×", "2×")}},
+				WhatIf:       []tune.WhatIf{{Text: "workers=6", Figures: figures(6, 1.5)}, {Text: "split=true", Refused: "one resource"}},
 				Unidentified: []string{"bursts"}, Doubts: []string{"`few`"}, Paste: []tune.Snippet{{For: "client-go", Kind: "go", Text: "config.QPS = -1\n"}},
 			},
 			{Queue: "kept", Summary: "Keep 5 workers.", Bottleneck: "Nothing binds.", Model: &tune.Model{}},

@@ -16,6 +16,7 @@
 //     measured.
 //  4. search.go, cheapest.go and refine.go look for the cheapest settings that
 //     meet the [Objective]s, others.go for what else helps, such as another
-//     queue (queues.go); curves.go varies each setting around them.
+//     queue (queues.go); curves.go varies each setting around them,
+//     whatif.go predicts what somebody has in mind.
 //  5. A [Result] holds it all, with what to paste (paste.go).
 package tune

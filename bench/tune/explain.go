@@ -254,11 +254,14 @@ func (a *Advice) untouched() []string {
 	return []string{"resync period, informer batch, priorities and a split by resource: no counter tells which adds come by lists and resyncs, or of which resource; benchrun tune --trace does"}
 }
 
-// An Effect is a figure that is predicted for the current and the recommended
-// settings, as text with its interval.
-type Effect struct{ Figure, Now, Then, Meaning string }
+// An Effect is a figure that is predicted for the current, the recommended and other
+// settings that were asked for, as text with its interval.
+type Effect struct {
+	Figure, Now, Then, Meaning string
+	WhatIf                     []string
+}
 
-// Effects lists what the recommendation is predicted to bring.
+// Effects lists what is predicted.
 func Effects(a Advice) []Effect {
 	text := func(f *Figures, of func(Figures) Interval, print func(float64) string) string {
 		switch {
@@ -289,7 +292,11 @@ func Effects(a Advice) []Effect {
 		{"API calls", "a second", func(f Figures) Interval { return f.CallRate }, number},
 		{"queue's processor time", "share of a processor", func(f Figures) Interval { return f.QueueCores }, percent},
 	} {
-		rows = append(rows, Effect{r.figure, text(a.Now, r.of, r.print), text(a.Then, r.of, r.print), r.meaning})
+		e := Effect{Figure: r.figure, Now: text(a.Now, r.of, r.print), Then: text(a.Then, r.of, r.print), Meaning: r.meaning}
+		for _, w := range a.WhatIf {
+			e.WhatIf = append(e.WhatIf, text(w.Figures, r.of, r.print))
+		}
+		rows = append(rows, e)
 	}
 	return rows
 }

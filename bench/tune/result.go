@@ -37,8 +37,9 @@ type Advice struct {
 	Reproduction *Reproduction `json:"reproduction,omitempty"` // none for a spec or a recording
 	Current      Current       `json:"current"`
 	Recommended  Settings      `json:"recommended"`
-	Now          *Figures      `json:"now,omitempty"`  // predicted for Current
-	Then         *Figures      `json:"then,omitempty"` // predicted for Recommended
+	Now          *Figures      `json:"now,omitempty"`    // predicted for Current
+	Then         *Figures      `json:"then,omitempty"`   // predicted for Recommended
+	WhatIf       []WhatIf      `json:"whatIf,omitempty"` // what was asked for
 	Changes      []Change      `json:"changes"`
 	Pareto       []Point       `json:"pareto"` // of what was tried: nothing else is both cheaper and faster
 	Curves       []Curve       `json:"curves"`

@@ -20,6 +20,7 @@ type Options struct {
 	Keys        int           // objects of the queue; 0: not known
 	Calls       float64       // API calls a reconcile; 0: as the client's counters tell
 	CallLatency time.Duration // of one, once sent; 0: likewise
+	WhatIf      []Alternative // to predict beside the recommendation
 	Queues      []QueueCost   // variants to choose from; none: those measured for this package
 	Client      string        // "shared": all queues of the process share one limit, "own": each has its own; "": own in kube-controller-manager, else shared
 	Seed        uint64
@@ -90,7 +91,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			continue
 		}
 		current := kind.current(o.Current, q)
-		if err := current.Check(o.Queues); err != nil {
+		if err := current.check(o); err != nil {
 			return nil, err
 		}
 		a := Advice{Queue: name, Current: current, Recommended: current.Settings}
@@ -133,7 +134,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 
 // content tells that nothing can be gained: the workers hardly work, no key
 // waits longer than a goroutine takes to wake up, and no objective forbids the
-// current settings.
+// current settings, and nobody asks for others.
 func (f *fit) content(o Options) bool {
 	_, wait := f.wait.Quantile(0.99)
 	for _, x := range o.Objectives {
@@ -150,7 +151,7 @@ func (f *fit) content(o Options) bool {
 			return false
 		}
 	}
-	return f.Utilisation < 0.02 && wait <= floor && f.Throttle*f.Calls < 0.1*f.Work
+	return len(o.WhatIf) == 0 && f.Utilisation < 0.02 && wait <= floor && f.Throttle*f.Calls < 0.1*f.Work
 }
 
 // keep is the advice to change nothing.
@@ -224,6 +225,9 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 		return err
 	}
 	a.Now = &now
+	if err := a.whatIf(ctx, s.m, o, progress); err != nil {
+		return err
+	}
 	best, err := s.best(ctx)
 	a.Recommended, a.Impossible, a.Pareto = best, s.impossible, s.pareto()
 	if err != nil {

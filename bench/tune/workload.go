@@ -42,7 +42,7 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 	} else {
 		current.fill(defaultSettings(), "default of client-go")
 	}
-	if err := current.Check(o.Queues); err != nil {
+	if err := current.check(o); err != nil {
 		return nil, err
 	}
 	m := &Model{Spec: complete, arrivals: arrivals, several: len(complete.Resources) > 1, priority: current.Priority, queues: o.Queues}

@@ -25,13 +25,17 @@ reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60,
 	require.NoError(t, err)
 	objective, err := tune.ParseObjective("p99 queue wait < 1s")
 	require.NoError(t, err)
-	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []tune.Objective{objective}})
+	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []tune.Objective{objective}, WhatIf: []tune.Alternative{
+		{Text: "workers=4", Change: func(s *tune.Settings) { s.Workers = 4 }}, {Text: "split=true", Change: func(s *tune.Settings) { s.Split = true }},
+	}})
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, reports.WriteTune(dir, *r))
 	b, err := os.ReadFile(filepath.Join(dir, "tune.json"))
 	require.NoError(t, err)
 	assert.Empty(t, check(t, "tune", b), "describe new fields in tune.schema.json")
+
+	assert.Equal(t, "there is one resource", r.Queues[0].WhatIf[1].Refused)
 
 	assert.NotContains(t, string(b), "serviceCV", "its distributions say it")
 

@@ -25,6 +25,7 @@ type tuneCommandLine struct {
 	workload   string
 	trace      string
 	objectives []string
+	whatIf     []string
 	settings   tuneSettings
 	options    tune.Options
 	costs      string
@@ -60,6 +61,8 @@ end of the first successful reconcile that saw it. Without one on durations, the
 become as short as they get within 5 % of settle, as cheaply as that can be had;
 ten calls a second cost as much as a worker.
 
+With --what-if the same figures are predicted for a change that you have in mind.
+
 What the metrics don't carry is said or taken from flags; what is a default is
 named so. Where the data can't carry advice tune says what to record instead.
 With --election it recommends the three settings of leader election instead.
@@ -77,6 +80,10 @@ report says which of the two and what comes nearest).`,
   # Within limits
   benchrun tune --metrics begin.txt end.txt --interval 5m --queue replicaset \
     --objective 'p99 queue wait < 1s' --objective 'api qps <= 50' --objective 'max workers 32'
+
+  # What eight workers would bring, and what a higher limit beside them
+  benchrun tune --metrics begin.txt end.txt --interval 5m --queue replicaset \
+    --what-if workers=8 --what-if workers=8,qps=40,burst=60
 
   # Before it runs, for a workload or for recorded events
   benchrun tune --workload rolling-update --service 'lognormal(20ms, 300ms)' --calls 2 --call-latency 10ms
@@ -111,6 +118,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.trace, "trace", "", "recording of watch events")
 	f.StringVar(&l.options.Queue, "queue", "", "tune this queue only (default each that is busy enough)")
 	f.StringArrayVar(&l.objectives, "objective", nil, "a bound to keep, as in 'p99 queue wait < 1s'; may be repeated")
+	f.StringArrayVar(&l.whatIf, "what-if", nil, "a change of the current settings to predict too, as in workers=8,qps=40, by the names of --settings; may be repeated")
 	l.settings.addTo(cmd)
 	f.StringVar(&l.costs, "run", "", "directory of benchrun run that tells what queues cost here (default measured figures of client-go's, controller-runtime's and ours)")
 	f.IntVar(&l.options.Keys, "keys", 0, "objects that the controller looks after, which tells how many adds found their key waiting")
@@ -125,6 +133,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions([]string{"shared", "own"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions([]string{"p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("what-if", completeSettings)
 	_ = cmd.RegisterFlagCompletionFunc("queue", l.completeQueues)
 }
 
@@ -188,6 +197,13 @@ func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--objective: %w", err)
 		}
 		l.options.Objectives = append(l.options.Objectives, o)
+	}
+	for _, text := range l.whatIf {
+		x, err := parseWhatIf(text)
+		if err != nil {
+			return fmt.Errorf("--what-if: %w", err)
+		}
+		l.options.WhatIf = append(l.options.WhatIf, x)
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
 		if err := printChanges(w, a); err != nil {
 			return err
 		}
+		if err := printWhatIf(w, a); err != nil {
+			return err
+		}
 		for _, doubt := range a.Doubts {
 			fmt.Fprintf(w, "doubt: %s\n", doubt)
 		}
@@ -89,18 +92,53 @@ func printChanges(w io.Writer, a tune.Advice) error {
 	return tw.Flush()
 }
 
-// adviceTable is a row a setting, or one for a queue without advice.
+// printWhatIf prints what was asked for, if anything was.
+func printWhatIf(w io.Writer, a tune.Advice) error {
+	if len(a.WhatIf) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprint(tw, "\n  WHAT IF")
+	for _, x := range a.WhatIf {
+		fmt.Fprintf(tw, "\t%s", x.Text)
+	}
+	fmt.Fprintln(tw)
+	for _, row := range tune.Effects(a) {
+		fmt.Fprintf(tw, "  %s\t%s\n", row.Figure, strings.Join(row.WhatIf, "\t"))
+	}
+	for _, x := range a.WhatIf {
+		if x.Refused != "" {
+			fmt.Fprintf(tw, "What if %s: not predicted, %s.\n", x.Text, x.Refused)
+		}
+	}
+	return tw.Flush()
+}
+
+// adviceTable is a row a setting, or one for a queue without advice, and a column
+// more for everything that was asked for.
 func adviceTable(r tune.Result) table {
 	t := table{value: r, header: []string{"queue", "setting", "current", "from", "recommended", "changed", "why"}}
+	var asked []string
+	for _, a := range r.Queues {
+		if len(asked) == 0 {
+			for _, x := range a.WhatIf {
+				asked = append(asked, "what if "+x.Text)
+			}
+		}
+	}
+	t.header = append(t.header, asked...)
+	add := func(whatIf []string, cells ...string) {
+		t.rows = append(t.rows, append(cells, append(whatIf, make([]string, len(asked)-len(whatIf))...)...))
+	}
 	for _, a := range r.Queues {
 		if a.Refused != "" {
-			t.rows = append(t.rows, []string{a.Queue, "", "", "", "", "", "no advice: " + a.Refused})
+			add(nil, a.Queue, "", "", "", "", "", "no advice: "+a.Refused)
 		}
 		for _, c := range a.Changes {
-			t.rows = append(t.rows, []string{a.Queue, c.Setting, c.Current, c.Told, c.Recommended, fmt.Sprint(c.Changed), c.Why})
+			add(nil, a.Queue, c.Setting, c.Current, c.Told, c.Recommended, fmt.Sprint(c.Changed), c.Why)
 		}
 		for _, row := range tune.Effects(a) {
-			t.rows = append(t.rows, []string{a.Queue, row.Figure, row.Now, "predicted", row.Then, fmt.Sprint(row.Now != row.Then), row.Meaning})
+			add(row.WhatIf, a.Queue, row.Figure, row.Now, "predicted", row.Then, fmt.Sprint(row.Now != row.Then), row.Meaning)
 		}
 	}
 	return t

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -51,6 +52,36 @@ func TestTuneMetrics(t *testing.T) {
 	require.ErrorContains(t, (&tuneCommandLine{dir: dir, out: "table"}).publish(cmd, &r), "is not empty")
 	assert.Contains(t, again.String(), "2m30s by --interval (seed 1)")
 	assert.NotContains(t, again.String(), "report.html")
+}
+
+// Each change that is asked for is a column of the table for machines, with
+// everything that the settings file has a name for.
+func TestTuneWhatIf(t *testing.T) {
+	code, stdout, stderr, _ := tuneWith(t, "--workload", "rolling-update", "--service", "50ms", "--what-if", "workers=40", "--what-if", "workers=50, baseDelay=1s", "-o", "csv", "--budget", "0")
+	require.Equal(t, 0, code, stderr)
+	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"why", "what if workers=40", "what if workers=50, baseDelay=1s"}, rows[0][6:])
+	waits := map[string][]string{}
+	for _, row := range rows[1:] {
+		waits[row[1]] = row[7:]
+	}
+	assert.Equal(t, []string{"", ""}, waits["workers"])
+	assert.Regexp(t, "^[0-9.]+m?s", waits["queue wait, p99"][0])
+	assert.NotEqual(t, waits["queue wait, p99"][0], waits["queue wait, p99"][1])
+
+	for text, expected := range map[string]string{
+		"workers":             `found "workers", expected a setting and its value as in workers=8`,
+		"workers=8,":          `found "", expected a setting`,
+		"worker=8":            `unknown setting "worker", expected one of baseDelay, batch,`,
+		"workers=8,workers=9": `found workers twice`,
+		"workers=eight":       "workers: found eight, expected a whole number",
+		"workers=~":           "workers: found ~, expected a whole number",
+		"baseDelay=5":         "baseDelay: found 5, expected a duration as in 5ms",
+	} {
+		_, err := parseWhatIf(text)
+		assert.ErrorContains(t, err, expected, text)
+	}
 }
 
 func TestTuneScrapesURLsTwice(t *testing.T) {

@@ -1,0 +1,44 @@
+package tune
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func workersTo(n int) Alternative {
+	return Alternative{Text: "workers", Change: func(s *Settings) { s.Workers = n }}
+}
+
+// What is asked for comes out as the recommendation does, if it is the same.
+func TestWhatIf(t *testing.T) {
+	numbers(t)
+	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
+	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms"), Seed: *seed, WhatIf: []Alternative{
+		workersTo(8), workersTo(3), {Text: "resync", Change: func(s *Settings) { s.Resync = 1e9 }}, {Text: "qps", Change: func(s *Settings) { s.QPS = 7 }},
+	}})
+	require.Len(t, a.WhatIf, 4)
+	require.Equal(t, 8, a.Recommended.Workers)
+	assert.Equal(t, a.Then.Wait.P99, a.WhatIf[0].Figures.Wait.P99)
+	assert.False(t, a.WhatIf[1].Figures.Stable)
+	assert.Contains(t, a.WhatIf[2].Refused, "resyncs")
+	assert.Contains(t, a.WhatIf[3].Refused, "no API calls")
+	for _, e := range Effects(a) {
+		assert.Equal(t, []string{e.Then, "unbounded", "not predicted", "not predicted"}, e.WhatIf)
+	}
+}
+
+// A limit where there was none gets the usual burst, and every change is checked
+// before anything is simulated.
+func TestWhatIfIsChecked(t *testing.T) {
+	limit := Alternative{Text: "qps=7", Change: func(s *Settings) { s.QPS = 7 }}
+	assert.Equal(t, 11, limit.of(Settings{}).Burst)
+	assert.Equal(t, 3, limit.of(Settings{Burst: 3}).Burst)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
+	_, err := Metrics(ctx, s.run(*seed, 60).delta(t), Options{Current: s.given(), Seed: *seed, WhatIf: []Alternative{workersTo(0)}})
+	assert.EqualError(t, err, "what if workers: workers: found 0, expected at least 1")
+}

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+// parseWhatIf reads changes such as workers=8,qps=40, by the names of a settings file.
+func parseWhatIf(text string) (tune.Alternative, error) {
+	names := slices.Sorted(maps.Keys(settingFlags))
+	var lines []byte
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !ok || value == "":
+			return tune.Alternative{}, fmt.Errorf("found %q, expected a setting and its value as in workers=8", part)
+		case !slices.Contains(names, name):
+			return tune.Alternative{}, fmt.Errorf("unknown setting %q, expected one of %s", name, strings.Join(names, ", "))
+		case seen[name]:
+			return tune.Alternative{}, fmt.Errorf("found %s twice in %q, expected it once; repeat --what-if for another change", name, text)
+		}
+		seen[name] = true
+		line := fmt.Appendf(nil, "%s: %s\n", name, value)
+		var values map[string]any
+		if yaml.Unmarshal(line, &tune.Settings{}) != nil || yaml.Unmarshal(line, &values) != nil || values[name] == nil {
+			return tune.Alternative{}, fmt.Errorf("%s: found %s, expected %s", name, value, sortOf(name))
+		}
+		lines = append(lines, line...)
+	}
+	return tune.Alternative{Text: text, Change: func(s *tune.Settings) {
+		_ = yaml.Unmarshal(lines, s) // as above
+	}}, nil
+}
+
+// sortOf says in words what a setting's value is.
+func sortOf(name string) string {
+	for f := range reflect.TypeFor[tune.Settings]().Fields() {
+		if f.Tag.Get("yaml") == name {
+			return sorts[f.Type.String()]
+		}
+	}
+	return "another value"
+}
+
+// completeSettings offers the names behind the last comma.
+func completeSettings(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	before := word[:strings.LastIndex(word, ",")+1]
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(settingFlags)) {
+		if strings.HasPrefix(name, word[len(before):]) {
+			list = append(list, before+name+"=")
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
