@@ -78,7 +78,7 @@ type drive struct {
 	server    *fakeapi.Server
 	initial   int // objects of the first lists
 
-	overdue    bool // the drain took longer than it may
+	overdue    atomic.Bool // the drain took longer than it may
 	workers    sync.WaitGroup
 	shutDown   sync.Once
 	background sync.WaitGroup // informers, readers, probe and ticker

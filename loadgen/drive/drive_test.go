@@ -214,6 +214,45 @@ func TestOverloadIsCutShortAfterTheDrainTime(t *testing.T) {
 	assert.InDelta(t, 2, r.Drain.Seconds(), 0.2)
 }
 
+// Reconciles that take longer than a drive waits when nothing moves are awaited
+// as long as others, and cut short after the drain time as others.
+func TestSlowReconcilesAreCutShortAfterTheDrainTime(t *testing.T) {
+	spec := updates(t, 100, 20, 20, "constant")
+	spec.Reconcile.Service = dist(t, "5s")
+	r := virtually(t, Config{Spec: spec, Speed: 1, Drain: 12 * time.Second})
+	requireBalance(t, r)
+	assert.Contains(t, strings.Join(r.Warnings, "\n"), "still behind 12s after the load: ")
+	assert.InDelta(t, 12, r.Drain.Seconds(), 0.2)
+
+	r = virtually(t, Config{Spec: updates(t, 100, 2, 20, "constant"), Speed: 1})
+	requireBalance(t, r)
+	assert.Less(t, r.Drain, time.Second, "what has nothing left to do does not wait")
+}
+
+// What a resync queues is no event, but its reconciles take time too.
+func TestResyncIsCutShortAfterTheDrainTime(t *testing.T) {
+	spec := updates(t, 100, 2, 10, "constant")
+	spec.Reconcile.Resync = 3 * time.Second
+	spec.Reconcile.Workers, spec.Reconcile.Service = 10, dist(t, "4s")
+	r := virtually(t, Config{Spec: spec, Speed: 1, Drain: 10 * time.Second})
+	requireBalance(t, r)
+	assert.InDelta(t, 10, r.Drain.Seconds(), 0.2)
+}
+
+// A drive that is interrupted after its load does not wait for slow reconciles.
+func TestInterruptWhileReconcilesAreSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		spec := updates(t, 100, 20, 20, "constant")
+		spec.Reconcile.Service = dist(t, "5s")
+		r, err := inBubble(ctx, t, Config{Spec: spec, Speed: 1})
+		require.NoError(t, err)
+		requireBalance(t, r)
+		assert.Less(t, r.Load+r.Drain, 11*time.Second)
+	})
+}
+
 func TestTwoQueues(t *testing.T) {
 	spec := updates(t, 100, 200, 100, "constant")
 	spec.Resources = append(spec.Resources, loadgen.Resource{Kind: "node", Count: 20, Events: loadgen.Events{

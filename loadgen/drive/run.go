@@ -58,10 +58,14 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 
 	d.enter(phaseDrain)
 	d.c.stopping.Store(true)
-	if ctx.Err() != nil {
+	// Until the workers are gone, and not only while there is something to settle:
+	// what a resync has queued may take them minutes.
+	defer context.AfterFunc(ctx, hasten)()
+	defer time.AfterFunc(d.config.Drain, func() {
+		d.overdue.Store(ctx.Err() == nil)
 		hasten()
-	}
-	d.drain(ctx, hasten)
+	}).Stop()
+	d.drain(hurry)
 	d.shutDown.Do(d.c.shutDown)
 	d.workers.Wait()
 	result.Drain = d.now() - cutoff
@@ -91,23 +95,21 @@ func (d *drive) quiet() time.Duration {
 	return 3 * time.Second
 }
 
-// drain waits until all events are settled, or nothing moves any more. When it
-// takes too long, or ctx ends, reconciles are cut short: what then is not seen
-// is lost.
-func (d *drive) drain(ctx context.Context, hasten func()) {
-	begin := d.now()
-	moved := begin
+// drain waits until all events are settled, or nothing moves any more. A reconcile
+// under way moves, however slow it is, until hurry cuts it short: what then is not
+// seen is lost.
+func (d *drive) drain(hurry context.Context) {
+	moved := d.now()
 	openBefore, unseenBefore := int64(-1), int64(-1)
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
-	interrupted := ctx.Done()
-	for late := false; ; {
+	for {
 		open, unseen := d.ledger.open.Load(), d.ledger.unseen()
-		now := d.now()
-		if open != openBefore || unseen != unseenBefore {
+		now, late, busy := d.now(), hurry.Err() != nil, d.c.busy.Load() > 0
+		if open != openBefore || unseen != unseenBefore || open > 0 && busy && !late {
 			moved, openBefore, unseenBefore = now, open, unseen
 		}
-		idle := d.c.queue.Len() == 0 && d.c.busy.Load() == 0
+		idle := d.c.queue.Len() == 0 && !busy
 		limit := d.quiet()
 		if unseen == 0 {
 			limit = retryQuiet // only retries are under way
@@ -115,17 +117,7 @@ func (d *drive) drain(ctx context.Context, hasten func()) {
 		if open == 0 && idle || unseen == 0 && late && idle || now-moved > limit {
 			return
 		}
-		select {
-		case <-interrupted:
-			interrupted = nil
-			late = true
-			hasten()
-		case <-poll.C:
-			if !late && now-begin > d.config.Drain {
-				late, d.overdue = true, true
-				hasten()
-			}
-		}
+		<-poll.C
 	}
 }
 
@@ -195,7 +187,7 @@ func (d *drive) doubts(r *Result) {
 	}
 	if a.Hurried > 0 {
 		why := "the drive was interrupted"
-		if d.overdue {
+		if d.overdue.Load() {
 			why = fmt.Sprintf("the controller was still behind %s after the load", d.config.Drain)
 		}
 		warn("%s: %d reconciles were cut short, and the latencies of their events are lower bounds", why, a.Hurried)
