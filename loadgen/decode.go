@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/randvar"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -39,8 +40,13 @@ func ParseSpec(name string, data []byte) (*Spec, error) {
 	spec := &Spec{}
 	lines := map[string]int{}
 	err := decodeNode(reflect.ValueOf(spec).Elem(), document.Content[0], "", lines)
+	given := *spec
+	given.Resources, given.Readers = slices.Clone(spec.Resources), slices.Clone(spec.Readers)
 	if err == nil {
 		err = spec.complete()
+	}
+	if err == nil {
+		err = misread(reflect.ValueOf(given), reflect.ValueOf(*spec), "", lines)
 	}
 	if err == nil {
 		return spec, nil
@@ -57,6 +63,29 @@ func ParseSpec(name string, data []byte) (*Spec, error) {
 		return nil, fmt.Errorf("%s:%d: %s", name, line, at.problem)
 	}
 	return nil, fmt.Errorf("%s:%d: %s: %s", name, line, at.path, at.problem)
+}
+
+// misread finds a number that is given as zero and was taken for one that is not
+// given: no workers, say, became five.
+func misread(given, complete reflect.Value, path string, lines map[string]int) error {
+	switch {
+	case given.Kind() == reflect.Slice:
+		for i := range given.Len() {
+			if err := misread(given.Index(i), complete.Index(i), fmt.Sprintf("%s[%d]", path, i), lines); err != nil {
+				return err
+			}
+		}
+	case given.Type() == reflect.TypeFor[randvar.Dist](): // says what it is
+	case given.Kind() == reflect.Struct:
+		for i, name := range fieldNames(given.Type()) {
+			if err := misread(given.Field(i), complete.Field(i), strings.TrimPrefix(path+"."+name, "."), lines); err != nil {
+				return err
+			}
+		}
+	case (given.CanInt() || given.CanFloat()) && lines[path] != 0 && given.IsZero() && !complete.IsZero():
+		return fault(path, "found %v, which would not be taken as such but as %v: leave the field out for that", given, complete)
+	}
+	return nil
 }
 
 // A fieldError names the field of a spec that is wrong, and its line where known.

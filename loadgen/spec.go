@@ -31,7 +31,8 @@ import (
 
 // A Spec describes a workload: populations of objects, what happens to them,
 // and what the controller does about it. The zero value of an optional field
-// means its default; [Spec.Complete] fills it in.
+// means its default; [Spec.Complete] fills it in. In YAML such a field is left
+// out: a zero that would not be taken as such is refused.
 type Spec struct {
 	Name        string        `yaml:"name,omitempty"`
 	Description string        `yaml:"description,omitempty"`
@@ -142,14 +143,14 @@ type Faults struct {
 
 // Readers are goroutines that read the cache beside the stream.
 type Readers struct {
-	Kind       string  `yaml:"kind"`           // list (default), by-index or get
-	Goroutines int     `yaml:"goroutines"`     // default 1
-	Rate       float64 `yaml:"rate,omitempty"` // reads a second in all; 0: without pause
+	Kind       string  `yaml:"kind"`                 // list (default), by-index or get
+	Goroutines int     `yaml:"goroutines,omitempty"` // default 1
+	Rate       float64 `yaml:"rate,omitempty"`       // reads a second in all; 0: without pause
 }
 
 // Reconcile is what the controller does with a key.
 type Reconcile struct {
-	Workers      int           `yaml:"workers"`                // default 5
+	Workers      int           `yaml:"workers,omitempty"`      // default 5
 	Service      randvar.Dist  `yaml:"service,omitempty"`      // seconds of a reconcile's own work, without its calls
 	Calls        randvar.Dist  `yaml:"calls,omitempty"`        // API calls a reconcile makes, one after the other
 	CallLatency  randvar.Dist  `yaml:"callLatency,omitempty"`  // seconds of a call once it is sent
@@ -159,16 +160,16 @@ type Reconcile struct {
 	Retries      int           `yaml:"retries,omitempty"`      // failures in a row until the key is forgotten; 0: never
 	RequeueShare float64       `yaml:"requeueShare,omitempty"` // share of the successes that ask for another turn ...
 	RequeueAfter randvar.Dist  `yaml:"requeueAfter,omitempty"` // ... after so many seconds
-	Limiter      Limiter       `yaml:"limiter"`                // of the retries
+	Limiter      Limiter       `yaml:"limiter,omitempty"`      // of the retries
 	Resync       time.Duration `yaml:"resync,omitempty"`       // every object is queued again this often; 0: never
-	Batch        int           `yaml:"batch"`                  // deltas an informer takes at a time, default 1000
+	Batch        int           `yaml:"batch,omitempty"`        // deltas an informer takes at a time, default 1000
 }
 
 // A Limiter delays retries by the longer of an exponential back-off for each
 // key and a token bucket for all. Defaults: 5ms, 1000s, 10, 100.
 type Limiter struct {
-	BaseDelay time.Duration `yaml:"baseDelay"`
-	MaxDelay  time.Duration `yaml:"maxDelay"`
-	Rate      float64       `yaml:"rate"` // retries a second
-	Burst     int           `yaml:"burst"`
+	BaseDelay time.Duration `yaml:"baseDelay,omitempty"`
+	MaxDelay  time.Duration `yaml:"maxDelay,omitempty"`
+	Rate      float64       `yaml:"rate,omitempty"` // retries a second
+	Burst     int           `yaml:"burst,omitempty"`
 }

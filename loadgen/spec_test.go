@@ -77,6 +77,20 @@ func TestCompleteLeavesTheSpecAlone(t *testing.T) {
 	require.Empty(t, spec.Resources[0].Name)
 }
 
+// A zero that means no limit, no seed or never stays one.
+func TestZeroes(t *testing.T) {
+	spec, err := ParseSpec("w.yaml", []byte(strings.Replace(full, "seed: 7", "seed: 0\nfaults: {gone: 0, disconnect: 0s, stale: 0}\nreconcile: {qps: 0, burst: 0, failure: 0, retries: 0, resync: 0s}", 1)))
+	require.NoError(t, err)
+	require.Equal(t, 5, spec.Reconcile.Workers)
+
+	// What is not filled in is not written either, so that it may be read again.
+	half := Spec{Name: "half", Resources: []Resource{{Kind: "pod", Count: 5, Events: Events{Mix: Mix{Update: 1}, Count: 1}}}, Readers: []Readers{{Kind: "get"}}}
+	text, err := half.YAML()
+	require.NoError(t, err)
+	_, err = ParseSpec("w.yaml", text)
+	require.NoError(t, err, "%s", text)
+}
+
 func TestParseSpecErrors(t *testing.T) {
 	const pods = "resources[0]."
 	cases := []struct{ old, new, want string }{
@@ -123,6 +137,10 @@ func TestParseSpecErrors(t *testing.T) {
 		{"name: mine", "name: mine\nreaders: {kind: list}", `w.yaml:2: readers: found fields, expected a list, one item a line after a dash`},
 		{"name: mine", "name: mine\nfaults: {stale: 1.5}", `w.yaml:2: faults.stale: found 1.5, expected a number from 0 to 1`},
 		{"name: mine", "name: mine\nreconcile: {burst: 5}", `w.yaml:2: reconcile.burst: found 5 without qps, expected both or none`},
+		{"name: mine", "name: mine\nreconcile: {workers: 0}", `w.yaml:2: reconcile.workers: found 0, which would not be taken as such but as 5: leave the field out for that`},
+		{"name: mine", "name: mine\nreconcile:\n  limiter: {baseDelay: 0s}", `w.yaml:3: reconcile.limiter.baseDelay: found 0s, which would not be taken as such but as 5ms: leave the field out for that`},
+		{"name: mine", "name: mine\nreconcile: {qps: 20, burst: 0}", `w.yaml:2: reconcile.burst: found 0, which would not be taken as such but as 20: leave the field out for that`},
+		{"namespaces: 3", "namespaces: 0", `w.yaml:9: ` + pods + `namespaces: found 0, which would not be taken as such but as 1: leave the field out for that`},
 		{"name: mine", "name: mine\nreconcile: {requeueShare: 0.5}", `w.yaml:2: reconcile.requeueAfter: missing, expected a duration such as 30s beside requeueShare`},
 		{"name: mine", "name: mine\nreconcile: {limiter: {baseDelay: 5s, maxDelay: 1s}}", `w.yaml:2: reconcile.limiter.maxDelay: found 1s, expected at least baseDelay, 5s`},
 		{"name: mine", "name: mine\n---\nname: yours", `w.yaml:2: a second document, expected one workload a file`},

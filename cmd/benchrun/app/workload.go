@@ -17,7 +17,8 @@ func workloadCommand() *cobra.Command {
 		Use:   "workload show|validate|explain",
 		Short: "Look at a workload before it is run",
 		Long: `Workload shows, checks and explains a workload: one of the presets that
-"benchrun list workloads" names, or a YAML file.
+"benchrun list workloads" names, or a YAML file. A field that is left out has its
+default, which show prints.
 
 Fields such as service, calls and size are distributions, and so are such flags:
 
