@@ -96,6 +96,21 @@ func TestServeIndex(t *testing.T) {
 	assert.Contains(t, page, "report of old")
 }
 
+// The report is written after the statistics: who looks in between finds it later.
+func TestServeReportThatComesLater(t *testing.T) {
+	dir := served(t)
+	report := filepath.Join(dir, "old", "report.html")
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(report))
+	get := serving(t, dir)
+	_, page := get("/")
+	assert.NotContains(t, page, `href="/runs/old/report.html"`)
+	require.NoError(t, os.WriteFile(report, text, 0o666))
+	_, page = get("/")
+	assert.Contains(t, page, `href="/runs/old/report.html"`)
+}
+
 func TestServeOneRun(t *testing.T) {
 	get := serving(t, filepath.Join(served(t), "old"))
 	_, page := get("/")

@@ -27,7 +27,7 @@ type servedRun struct {
 	Links                            []link
 	Profiles                         []servedProfile
 
-	modified time.Time // of run.json and stats.json, whichever is later
+	modified time.Time // the latest of run.json, stats.json and report.html
 }
 
 // A servedProfile is a stored profile, and the baseline's of the same case to
@@ -74,7 +74,7 @@ func (s *Server) runs() ([]servedRun, error) {
 func (s *Server) describe(name string) servedRun {
 	dir, _ := s.dir(name)
 	x := servedRun{Name: name}
-	for _, file := range []string{"run.json", "stats.json"} {
+	for _, file := range []string{"run.json", "stats.json", "report.html"} {
 		if info, err := s.root.Stat(path.Join(dir, file)); err == nil && info.ModTime().After(x.modified) {
 			x.modified = info.ModTime()
 		}
