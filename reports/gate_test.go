@@ -92,6 +92,12 @@ func TestGateAnnotations(t *testing.T) {
 	}
 	assert.Contains(t, string(gateOf(500).GitHub()), "491 more comparisons failed")
 
+	for unit, want := range map[string]string{"sec/op": "title=slower%3A ", "allocs/op": "title=beyond the limit%3A ", "p99-sec": "title=slower%3A ", "reads/s": "title=beyond the limit%3A "} {
+		g := gateOf(1)
+		g.Failed[0].Unit = unit
+		assert.Contains(t, string(g.GitHub()), want, unit)
+	}
+
 	b, err := gateOf(3).GitLab()
 	require.NoError(t, err)
 	var issues []map[string]any

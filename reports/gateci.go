@@ -25,7 +25,7 @@ func (g Gate) GitHub() []byte {
 			command("error", "benchrun compare", fmt.Sprintf("%d more comparisons failed", len(g.Failed)-i))
 			break
 		}
-		command("error", "slower: "+f.Benchmark, f.String())
+		command("error", f.what()+": "+f.Benchmark, f.String())
 	}
 	for i, x := range g.Warnings {
 		if i == maxAnnotations-1 && len(g.Warnings) > maxAnnotations {
@@ -35,6 +35,14 @@ func (g Gate) GitHub() []byte {
 		command("warning", x.Scope, x.Text)
 	}
 	return w.Bytes()
+}
+
+// what is a failure in a few words.
+func (f Failure) what() string {
+	if strings.Contains(f.Unit, "sec") && f.Grown() > 0 {
+		return "slower"
+	}
+	return "beyond the limit"
 }
 
 // What a workflow command escapes: without it a name could start another one.
