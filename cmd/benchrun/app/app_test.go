@@ -175,6 +175,32 @@ func TestRunWithoutReport(t *testing.T) {
 	assert.Contains(t, stderr.String(), "error: no space left")
 }
 
+// Nor does one that is full earlier take the samples along: here a directory
+// stands where the record of the run is to be written at its end.
+func TestRunWithoutRecord(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "result")
+	s := testSuite()
+	ctx, cancel := context.WithCancel(t.Context())
+	blocked := make(chan struct{})
+	go func() {
+		defer close(blocked)
+		for ctx.Err() == nil {
+			if b, _ := os.ReadFile(filepath.Join(dir, "raw.txt")); bytes.Contains(b, []byte("ns/op")) {
+				_ = os.Remove(filepath.Join(dir, "run.json"))
+				_ = os.MkdirAll(filepath.Join(dir, "run.json", "x"), 0o777)
+				return
+			}
+		}
+	}()
+	var stdout, stderr bytes.Buffer
+	code := s.Main(ctx, []string{"run", "--rounds", "1", "--out", dir}, &stdout, &stderr)
+	cancel()
+	<-blocked
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout.String(), "COMPONENT   VARIANT")
+	assert.Regexp(t, `error: .*result: rename .*run.json`, stderr.String())
+}
+
 func TestRunInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "result")
 	ctx, cancel := context.WithCancel(t.Context())

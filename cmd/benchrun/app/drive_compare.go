@@ -53,18 +53,12 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 		text, _ := json.Marshal(job) // plain data
 		return append(program, "drive-sample", string(text))
 	}, run.Plan.Timeout)
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d arms, up to %d rounds, of at most %s of load each, seed %d, into %s\n", len(c.Arms), run.Plan.MaxRounds,
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, of at most %s of load each, seed %d, into %s\n", count(len(c.Arms), "arm"), count(run.Plan.MaxRounds, "round"),
 		time.Duration(len(c.Arms))*l.job.Duration, l.job.Seed, l.dir)
 	progress := newProgressLine(cmd.ErrOrStderr())
 	run, samples, err := lab.Lab{Sample: sampler, Report: progress.show}.Execute(cmd.Context(), l.dir, run)
 	progress.done()
-	if err != nil {
-		return fmt.Errorf("%s: %w", l.dir, err)
-	}
-	if len(samples) == 0 {
-		return nothingSampled(run)
-	}
-	if err := s.publish(cmd.OutOrStdout(), l.dir, run, samples, l.out); err != nil {
+	if err := s.conclude(cmd, l.dir, run, samples, err, l.out); err != nil {
 		return err
 	}
 	failed := 0
@@ -131,8 +125,8 @@ func (s Suite) driveSampleCommand() *cobra.Command {
 				return err
 			}
 			if a := result.Accounting; !a.Sound() {
-				return fmt.Errorf("not everything is accounted for: lost %d, last state unseen of %d objects, backwards %d, two workers at once %d: %s",
-					a.Lost, a.Stale, a.Backwards, a.Together, strings.Join(a.Bad, "; "))
+				return fmt.Errorf("not everything is accounted for: lost %d, last state unseen of %s, backwards %d, two workers at once %d: %s",
+					a.Lost, count(a.Stale, "object"), a.Backwards, a.Together, strings.Join(a.Bad, "; "))
 			}
 			c := experiment.PlannedCase{Component: driveComponent, Name: driveCaseName(load.name)}
 			_, err = fmt.Fprint(cmd.OutOrStdout(), benchmarkLine(c, job.Arm, result))

@@ -127,13 +127,23 @@ func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, vers
 	run := experiment.Run{Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: versions}
 	run, samples, err := l.Execute(cmd.Context(), dir, run)
 	progress.done()
-	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
-	}
-	if len(samples) == 0 {
+	return s.conclude(cmd, dir, run, samples, err, out)
+}
+
+// conclude publishes what was sampled, even of a run that ended with an error: a
+// disk that is full by then does not cost the hour before.
+func (s Suite) conclude(cmd *cobra.Command, dir string, run experiment.Run, samples []experiment.Measurement, err error, out output) error {
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", dir, err)
+		if len(samples) == 0 {
+			return err
+		}
+		run.Warnings = append(run.Warnings, experiment.Warn("run", "the run did not come to its end: %v", err))
+	case len(samples) == 0:
 		return nothingSampled(run)
 	}
-	return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
+	return errors.Join(err, s.publish(cmd.OutOrStdout(), dir, run, samples, out))
 }
 
 // nothingSampled is the error of a run without a sample.
