@@ -18,7 +18,7 @@ type calibrated struct {
 // newCalibrated prints r; own tells whether it is of the user's own machine.
 func newCalibrated(r calibration.Result, own bool) *calibrated {
 	c := &calibrated{Table: &table{Labels: []string{"Check", "Verdict by"}, Columns: []string{"runs", "share", "95 % interval", "promise", "kept"}}}
-	where := strings.TrimSpace(fmt.Sprintf("%s, %d cores, %s/%s", cmp.Or(r.Environment.CPU, "an unnamed CPU"), r.Environment.Cores, r.Environment.OS, r.Environment.Arch))
+	where := strings.TrimSpace(fmt.Sprintf("%s, %s, %s/%s", cmp.Or(r.Environment.CPU, "an unnamed CPU"), plural(r.Environment.Cores, "core"), r.Environment.OS, r.Environment.Arch))
 	c.About = fmt.Sprintf("Your calibration of %s, on %s.", r.Finished.UTC().Format("2006-01-02"), where)
 	if !own {
 		c.About = fmt.Sprintf("The calibration that came with this program, of %s, on %s; benchrun calibrate makes one of this machine.", r.Finished.UTC().Format("2006-01-02"), where)

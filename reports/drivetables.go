@@ -124,7 +124,7 @@ func perEvent(r drive.Result, used time.Duration) float64 {
 
 // balanceText says why a drive's events are not all accounted for.
 func balanceText(a drive.Accounting) string {
-	text := fmt.Sprintf("%d events lost, %d keys left stale, %d reconciles saw an older state than before", a.Lost, a.Stale, a.Backwards)
+	text := fmt.Sprintf("%s lost, %s left stale, %s saw an older state than before", plural(a.Lost, "event"), plural(a.Stale, "key"), plural(a.Backwards, "reconcile"))
 	if a.Sent != a.Delivered+a.Coalesced+a.Lost {
 		text += fmt.Sprintf(", %d sent but %d accounted for", a.Sent, a.Delivered+a.Coalesced+a.Lost)
 	}

@@ -48,8 +48,8 @@ func runFacts(run experiment.Run) []fact {
 		samples += fmt.Sprintf("; %d failed", failed)
 	}
 	for _, m := range run.Machines {
-		facts = append(facts, fact{"Shard " + m.Shard, fmt.Sprintf("%s, %d cores, GOMAXPROCS %d, kernel %s: %s", cmp.Or(m.Environment.CPU, "unknown CPU"),
-			m.Environment.Cores, m.Environment.GOMAXPROCS, m.Environment.Kernel, plural(len(m.Cases), "case"))})
+		facts = append(facts, fact{"Shard " + m.Shard, fmt.Sprintf("%s, %s, GOMAXPROCS %d, kernel %s: %s", cmp.Or(m.Environment.CPU, "unknown CPU"),
+			plural(m.Environment.Cores, "core"), m.Environment.GOMAXPROCS, m.Environment.Kernel, plural(len(m.Cases), "case"))})
 	}
 	return append(facts, fact{"Samples", samples},
 		fact{"Wanted precision", "± " + percent(plan.Precision)},
@@ -58,7 +58,10 @@ func runFacts(run experiment.Run) []fact {
 }
 
 func budget(plan experiment.Plan) string {
-	text := fmt.Sprintf("%d to %d rounds", plan.MinRounds, plan.MaxRounds)
+	text := plural(plan.MaxRounds, "round")
+	if plan.MinRounds < plan.MaxRounds {
+		text = fmt.Sprintf("%d to %s", plan.MinRounds, text)
+	}
 	if plan.Budget > 0 {
 		text = duration(plan.Budget.Round(time.Second)) + ", " + text
 	}

@@ -128,7 +128,7 @@ func (g Gate) Markdown() []byte {
 		}
 		line("")
 		if more := len(shown) - maxGateRows; more > 0 {
-			line("%d smaller ones.", more)
+			line("And %s.", plural(more, "smaller one"))
 		}
 		line("</details>")
 	}

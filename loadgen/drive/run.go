@@ -190,10 +190,10 @@ func (d *drive) doubts(r *Result) {
 		if d.overdue.Load() {
 			why = fmt.Sprintf("the controller was still behind %s after the load", d.config.Drain)
 		}
-		warn("%s: %d reconciles were cut short, and the latencies of their events are lower bounds", why, a.Hurried)
+		warn("%s: %s cut short, and the latencies of their events are lower bounds", why, were(a.Hurried, "reconcile"))
 	}
 	if a.Unsettled > 0 {
-		warn("%d events were seen, but no reconcile of them had succeeded when the drive ended", a.Unsettled)
+		warn("%s seen, but no reconcile of them had succeeded when the drive ended", were(a.Unsettled, "event"))
 	}
 	if n := d.spec.Reconcile.Batch; n != informerBatch && !d.config.Parts.takesBatch() {
 		warn("the workload asks for informer batches of %d, and these informers take %d at most: choose plain, snapshot or FIFOs slice or ring", n, informerBatch)
@@ -201,6 +201,14 @@ func (d *drive) doubts(r *Result) {
 	if r.Stopped == Interrupted {
 		warn("interrupted: what was seen until then is shown")
 	}
+}
+
+// were counts what something happened to.
+func were(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, what)
 }
 
 func (d *drive) setup() Setup {

@@ -90,7 +90,7 @@ func (e *Explanation) judge(spec *loadgen.Spec) {
 	}
 	for _, r := range spec.Readers {
 		if r.Rate == 0 {
-			e.warn("%d goroutines %s without pause and take all the CPU there is", r.Goroutines, r.Kind)
+			e.warn("reading without pause (%s, goroutines: %d) takes all the CPU there is", r.Kind, r.Goroutines)
 		}
 	}
 }

@@ -59,8 +59,12 @@ func Parse(args []string) ([]Release, error) {
 		}
 		releases = append(releases, r)
 	}
-	if len(releases) < 2 {
-		return nil, fmt.Errorf("found %d releases, expected two or more, as in client-go@v0.36.3 client-go@v0.37.2", len(releases))
+	if n := len(releases); n < 2 {
+		what := "releases"
+		if n == 1 {
+			what = "release"
+		}
+		return nil, fmt.Errorf("found %d %s, expected two or more, as in client-go@v0.36.3 client-go@v0.37.2", n, what)
 	}
 	for i, r := range releases {
 		if r.Module != releases[0].Module {

@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, []Release{{"k8s.io/client-go", "v0.36.3"}, {"k8s.io/client-go", "latest"}}, got)
 	for args, want := range map[string]string{
 		"":                                    "found 0 releases, expected two or more",
-		"client-go@v1":                        "found 1 releases, expected two or more",
+		"client-go@v1":                        "found 1 release, expected two or more",
 		"client-go v1":                        `found "client-go", expected MODULE@VERSION`,
 		"client-go@ client-go@v1":             `found "client-go@", expected MODULE@VERSION`,
 		"clientgo@v1 client-go@v1":            `clientgo@v1: unknown module "clientgo", expected client-go or controller-runtime`,

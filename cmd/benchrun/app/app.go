@@ -182,11 +182,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			found := fmt.Sprintf("%d arguments", len(args))
-			if len(args) == 1 {
-				found = "1 argument"
-			}
-			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), found, strings.Join(names, " "))
+			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), count(len(args), "argument"), strings.Join(names, " "))
 		}
 		return nil
 	}

@@ -88,8 +88,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		return out.print(w, latencyTable(r))
 	}
 	a := r.Accounting
-	fmt.Fprintf(w, "%s, %s: %d events in %s, %.0f/s, %d workers; drained in %s\n", r.Workload, r.Arm, a.Sent, shortTime(int64(r.Load)),
-		float64(a.Sent)/max(r.Load, 1).Seconds(), r.Setup.Workers, shortTime(int64(r.Drain)))
+	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, count(a.Sent, "event"), shortTime(int64(r.Load)),
+		float64(a.Sent)/max(r.Load, 1).Seconds(), count(r.Setup.Workers, "worker"), shortTime(int64(r.Drain)))
 	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, API calls %d\n\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.APICalls)
 	if err := out.print(w, latencyTable(r)); err != nil {
@@ -114,8 +114,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 
 // printFailure says what does not balance.
 func printFailure(w io.Writer, a drive.Accounting) {
-	fmt.Fprintf(w, "FAILED: sent %d, delivered %d, coalesced %d; lost %d, last state unseen of %d objects, backwards %d, two workers at once %d\n",
-		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Stale, a.Backwards, a.Together)
+	fmt.Fprintf(w, "FAILED: sent %d, delivered %d, coalesced %d; lost %d, last state unseen of %s, backwards %d, two workers at once %d\n",
+		a.Sent, a.Delivered, a.Coalesced, a.Lost, count(a.Stale, "object"), a.Backwards, a.Together)
 	for _, bad := range a.Bad {
 		fmt.Fprintf(w, "  %s\n", bad)
 	}

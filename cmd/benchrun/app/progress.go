@@ -49,7 +49,7 @@ func (p *progressLine) show(x lab.Progress) {
 		line += fmt.Sprintf(", at most %s left", x.Left.Round(time.Second))
 	}
 	if x.Done > 0 {
-		line += fmt.Sprintf(", %d samples", x.Done)
+		line += ", " + count(x.Done, "sample")
 	}
 	if x.Failed > 0 {
 		line += fmt.Sprintf(" (%d failed)", x.Failed)

@@ -130,7 +130,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	case interrupted && len(replicas.Results) == 0:
 		return errors.New("interrupted before the first simulation ended")
 	case interrupted:
-		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %d simulations\n", len(replicas.Results), l.replicas)
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %s\n", len(replicas.Results), count(l.replicas, "simulation"))
 	case err != nil:
 		return fmt.Errorf("%s: %w", load.name, err)
 	}

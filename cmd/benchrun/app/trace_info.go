@@ -50,9 +50,9 @@ func printSummary(w io.Writer, out output, s summary.Summary) error {
 	if s.All.Events == 0 {
 		fmt.Fprint(w, "0 events\n\n")
 	} else if s.Begin.IsZero() {
-		fmt.Fprintf(w, "%d events without times\n\n", s.All.Events)
+		fmt.Fprintf(w, "%s without times\n\n", count(s.All.Events, "event"))
 	} else {
-		fmt.Fprintf(w, "%d events in %s from %s on\n\n", s.All.Events, s.Duration.Round(time.Millisecond), s.Begin.Format(time.RFC3339Nano))
+		fmt.Fprintf(w, "%s in %s from %s on\n\n", count(s.All.Events, "event"), s.Duration.Round(time.Millisecond), s.Begin.Format(time.RFC3339Nano))
 	}
 	if err := out.print(w, trafficTable(s, false)); err != nil {
 		return err

@@ -115,9 +115,9 @@ func (l *recordCommandLine) run(cmd *cobra.Command) (err error) {
 	stop()
 	err = errors.Join(err, writer.Close())
 	c := recorder.Counts()
-	done := fmt.Sprintf("%s: %d events (%d of them existing objects), %d bookmarks", l.path, c.Events, c.Existing, c.Bookmarks)
+	done := fmt.Sprintf("%s: %s (%d of them existing objects), %s", l.path, count(c.Events, "event"), c.Existing, count(c.Bookmarks, "bookmark"))
 	if c.Reconnects+c.Relists > 0 {
-		done += fmt.Sprintf("; %d watches resumed, %d lists again, %d events inferred from them", c.Reconnects, c.Relists, c.Inferred)
+		done += fmt.Sprintf("; watches resumed: %d, lists again: %d, events inferred from them: %d", c.Reconnects, c.Relists, c.Inferred)
 	}
 	if err != nil {
 		return fmt.Errorf("%s; kept what was recorded until then, %s", oneLine(err), done)
@@ -141,7 +141,7 @@ func (l *recordCommandLine) open(stderr io.Writer) (trace.Writer, error) {
 	}
 	w, dropped, err := trace.Resume(l.path)
 	if dropped > 0 {
-		fmt.Fprintf(stderr, "warning: %s was cut short: its last %d bytes are no whole block and were removed\n", l.path, dropped)
+		fmt.Fprintf(stderr, "warning: %s was cut short: what follows its last whole block, %s, was removed\n", l.path, count(int(dropped), "byte"))
 	}
 	l.options.Known = known
 	return w, err
@@ -197,7 +197,7 @@ func (l *recordCommandLine) watchProgress(w io.Writer, r *record.Recorder) (stop
 			case <-tick.C:
 			}
 			c := r.Counts()
-			p := lab.Progress{Elapsed: time.Since(begin), Doing: fmt.Sprintf("%d events, %s", c.Events, what)}
+			p := lab.Progress{Elapsed: time.Since(begin), Doing: fmt.Sprintf("%s, %s", count(c.Events, "event"), what)}
 			if l.duration > 0 {
 				p.Left = max(0, l.duration-p.Elapsed)
 			}

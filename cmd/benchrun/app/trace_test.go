@@ -246,7 +246,7 @@ func TestTraceRecord(t *testing.T) {
 	}
 	code, stderr := record()
 	require.Zero(t, code, stderr)
-	require.Contains(t, stderr, path+": 1 events (1 of them existing objects), 0 bookmarks\n")
+	require.Contains(t, stderr, path+": 1 event (1 of them existing objects), 0 bookmarks\n")
 	code, stderr = record()
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--out: found "+path+", expected a new file, or --append to go on with it")
