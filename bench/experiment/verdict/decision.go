@@ -127,6 +127,8 @@ func whyNot(c ComponentStats) string {
 		return "no full drop-in is faster on balance over all cases"
 	case verdicts[Same] > 0:
 		return fmt.Sprintf("no full drop-in was shown to be faster (noise floor %s)", percent(floor))
+	case verdicts[TooFew]+verdicts[NoResult] > 0:
+		return "every full drop-in with a verdict is slower"
 	}
 	return "every full drop-in is slower"
 }

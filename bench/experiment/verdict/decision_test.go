@@ -15,6 +15,23 @@ func TestDecisionOfABaselineAlone(t *testing.T) {
 	assert.Equal(t, "Keep what you have for drive (client-go): nothing better was shown.", overall([]ComponentStats{beside}))
 }
 
+// A variant that failed was not shown to be slower.
+func TestWhyNotTellsOfVerdictsAlone(t *testing.T) {
+	component := func(verdicts ...Verdict) ComponentStats {
+		cs := CaseStats{Baseline: "client-go"}
+		c := ComponentStats{Ranking: []Rank{{Variant: "client-go"}}}
+		for _, v := range verdicts {
+			cs.Rows = append(cs.Rows, Row{Comparison: &Comparison{Verdict: v}})
+		}
+		c.Cases = []CaseStats{cs}
+		return c
+	}
+	assert.Equal(t, "every full drop-in is slower", whyNot(component(Slower, Slower)))
+	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(Slower, NoResult)))
+	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(TooFew, Slower)))
+	assert.Equal(t, "there are too few samples to tell", whyNot(component(TooFew, NoResult)))
+}
+
 func TestTimes(t *testing.T) {
 	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
 		9.999: "10.0×", 99.96: "100×", 0: "–", -1: "–", math.Inf(1): "–"} {
