@@ -203,8 +203,12 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		return err
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "\n%s of %s in %s; from and to are the means' 95 %% confidence intervals.\n",
-		count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took))
+	intervals := "from and to are the means' 95 % confidence intervals"
+	if v.Replicas == 1 {
+		intervals = "how far a mean is from the truth takes several to tell, so from and to are the mean"
+	}
+	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
+		count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took), intervals)
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {

@@ -30,6 +30,11 @@ func TestSimPredicts(t *testing.T) {
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2", "--service", "exp(1s)")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Not stable: the load is")
+	assert.Contains(t, stdout, "from and to are the means' 95 % confidence intervals")
+
+	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "1")
+	require.Zero(t, code, stderr)
+	assert.NotContains(t, stdout, "confidence", "one simulation has no interval")
 }
 
 func TestSimPrintsJSON(t *testing.T) {
