@@ -3,6 +3,7 @@ package bench
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -105,6 +106,18 @@ func TestUnknownWorkloadIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "no-such-preset")
 	require.Error(t, Options{Trace: "no-such-file"}.Validate())
 	require.ErrorContains(t, Options{Trace: "a", Workload: "b"}.Validate(), "expected one of them")
+}
+
+// A workload's name may be any text, a benchmark's may not.
+func TestWorkloadsWithAnyName(t *testing.T) {
+	for name, want := range map[string]string{"my load": "my-load", "team/a=b": "team-a-b", "größer": "gr-er", "v1.2_x": "v1.2_x"} {
+		path := filepath.Join(t.TempDir(), "w.yaml")
+		require.NoError(t, os.WriteFile(path, []byte("name: "+name+"\nresources: [{count: 5, events: {count: 10, mix: {update: 1}}}]\n"), 0o600))
+		cases, err := Cases(Options{Workload: path})
+		require.NoError(t, err)
+		last := cases[len(cases)-1]
+		require.Equal(t, "op=stream/source="+want, last.Name)
+	}
 }
 
 // runOnce runs a case for as short as it can.

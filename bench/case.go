@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +40,12 @@ func title(component string) string {
 	}
 	return s.String()
 }
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9.+_-]+`)
+
+// Value makes any text, such as the name of a workload, fit for the value of a
+// part of Case.Name: what can't stand in a benchmark's name becomes a dash.
+func Value(text string) string { return notInNames.ReplaceAllString(text, "-") }
 
 // Options says what the cases work on.
 type Options struct {

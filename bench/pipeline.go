@@ -176,7 +176,7 @@ func pipelineCases(o Options) ([]Case, error) {
 	var questions []question[pipeline]
 	for _, s := range all {
 		questions = append(questions, question[pipeline]{
-			name: "op=stream/source=" + s.name, unit: cpuTime, quick: s.quick,
+			name: "op=stream/source=" + Value(s.name), unit: cpuTime, quick: s.quick,
 			summary: strings.TrimSuffix(s.summary, ".") + ", through FIFO, indexer, queue and 4 workers",
 			run:     func(b *testing.B, v impl.Variant[pipeline]) { stream(b, v.New, s) },
 		})

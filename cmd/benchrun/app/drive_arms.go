@@ -2,10 +2,10 @@ package app
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/loadgen/drive"
@@ -153,7 +153,7 @@ func verdictUnit(name string) (string, error) {
 const driveComponent = "drive"
 
 func driveCaseName(workload string) string {
-	return "workload=" + notInNames.ReplaceAllString(workload, "-")
+	return "workload=" + bench.Value(workload)
 }
 
 // driveCase is the comparison that a drive is in plans, raw.txt and reports.
@@ -174,6 +174,3 @@ func driveCase(workload, by string, arms []driveArm) (experiment.PlannedCase, er
 	c.Arms = append(c.Arms, control)
 	return c, nil
 }
-
-// notInNames is what a benchmark's name can't hold.
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9.+_-]+`)
