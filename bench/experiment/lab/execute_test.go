@@ -206,6 +206,21 @@ func TestExecuteInterrupted(t *testing.T) {
 	})
 }
 
+// Samples are whole then; what is missing says why.
+func TestProfilesInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	plan := simulated.Plan(1)
+	plan.Profiling, plan.Timeout = time.Hour, time.Hour
+	l := Lab{
+		Profile: func(experiment.PlannedCase, string, string) []string { return []string{os.Args[0]} },
+		Report:  func(Progress) {},
+	}
+	missing := l.profiles(ctx, t.TempDir(), plan)
+	require.Len(t, missing, 4)
+	assert.Equal(t, "no profile: interrupted", missing[0].Text)
+}
+
 func TestExecuteRefusesDirectories(t *testing.T) {
 	plan := simulated.Plan(1)
 	dir := t.TempDir()

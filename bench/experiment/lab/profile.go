@@ -74,7 +74,10 @@ func (l Lab) profiles(ctx context.Context, dir string, plan experiment.Plan) []e
 					continue
 				}
 				os.RemoveAll(target) // half a set of profiles is none
-				if limited.Err() != nil {
+				switch {
+				case ctx.Err() != nil:
+					err = errors.New("interrupted")
+				case limited.Err() != nil:
 					err = errors.New("out of time")
 				}
 				mu.Lock()
