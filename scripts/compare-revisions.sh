@@ -16,7 +16,8 @@ usage: scripts/compare-revisions.sh [FLAGS] BASE HEAD [-- COMMAND...]
   COMMAND          prints the Go benchmark format
                    (default go test -run ^$ -bench . -benchmem ./...)
   --rounds N       how often the command runs on each (default 10)
-  --out DIR        keep base.txt and head.txt there, new or empty
+  --out DIR        keep base.txt and head.txt there, new or empty, also when
+                   it is interrupted
   --fail-on EXPR, --markdown FILE, --junit FILE, --annotate SYSTEM, -o FORMAT
                    as for benchrun compare
 
@@ -53,6 +54,7 @@ while [ $# -gt 0 ]; do
   *) revisions+=("$1"); shift ;;
   esac
 done
+[ "${#revisions[@]}" -ne 1 ] || fail "found 1 revision, expected BASE HEAD (see --help)"
 [ "${#revisions[@]}" -eq 2 ] || fail "found ${#revisions[@]} revisions, expected BASE HEAD (see --help)"
 [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || fail "--rounds: found \"$rounds\", expected a number from 1 to 9999"
 [ "${#command[@]}" -gt 0 ] || command=(go test -run '^$' -bench . -benchmem ./...)
@@ -68,6 +70,7 @@ if [ -n "$out" ]; then
 fi
 
 temp=$(mktemp -d)
+samples=${out:-$temp} # at once where they are kept, should the last round never come
 cleanup() {
   trap - EXIT
   for side in base head; do
@@ -109,19 +112,16 @@ for ((round = 0; round < rounds; round++)); do
   echo "round $((round + 1)) of $rounds" >&2
   for arm in ${orders[round % 3]}; do
     if [ "$arm" != again ]; then
-      sample "$arm" "$temp/$arm.txt"
+      sample "$arm" "$samples/$arm.txt"
       continue
     fi
     sample base "$temp/control"
     # BenchmarkX-8 becomes BenchmarkX-again-8, which benchrun takes as the control.
     sed -E -e 's/^(Benchmark[^[:space:]]*)(-[0-9]+)([[:space:]])/\1-again\2\3/' -e t \
-      -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' "$temp/control" >>"$temp/base.txt"
+      -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' "$temp/control" >>"$samples/base.txt"
     rm "$temp/control"
   done
 done
-if [ -n "$out" ]; then
-  cp "$temp/base.txt" "$temp/head.txt" "$out/"
-fi
 code=0
-"$benchrun" compare "$temp/base.txt" "$temp/head.txt" ${gate[@]+"${gate[@]}"} || code=$?
+"$benchrun" compare "$samples/base.txt" "$samples/head.txt" ${gate[@]+"${gate[@]}"} || code=$?
 exit "$code"

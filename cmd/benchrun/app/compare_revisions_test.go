@@ -98,6 +98,20 @@ func TestCompareRevisions(t *testing.T) {
 	assert.Equal(t, 10, strings.Count(string(raw), "BenchmarkX/n=10-again-2\t"))
 }
 
+// What was sampled before the command failed, or was interrupted, is kept.
+func TestCompareRevisionsKeepsWhatThereIs(t *testing.T) {
+	r := newRepository(t)
+	out := filepath.Join(t.TempDir(), "kept")
+	code, output := r.compare(t, "--out="+out, "HEAD", "HEAD", "--", "bash", "-c", `. ./bench.sh && [ "$n" -le 4 ]`)
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, output, "the command failed on head")
+	for file, want := range map[string]int{"base.txt": 3, "head.txt": 1} { // of a round and a half
+		raw, err := os.ReadFile(filepath.Join(out, file))
+		require.NoError(t, err)
+		assert.Equal(t, want, strings.Count(string(raw), "ns/op\n"), file)
+	}
+}
+
 func TestCompareRevisionsOfGoTest(t *testing.T) {
 	code, output := newRepository(t).compare(t, "--rounds", "1", "HEAD~1", "HEAD", "--", "go", "test", "-run", "^$", "-bench", ".", "-benchtime", "10x")
 	assert.Equal(t, exitOK, code, output)
@@ -107,7 +121,7 @@ func TestCompareRevisionsOfGoTest(t *testing.T) {
 func TestCompareRevisionsBadInput(t *testing.T) {
 	r := newRepository(t)
 	for line, want := range map[string]string{
-		"HEAD":                      "found 1 revisions, expected BASE HEAD",
+		"HEAD":                      "found 1 revision, expected BASE HEAD",
 		"HEAD none":                 `unknown revision "none"`,
 		"HEAD --speed=x":            "unknown flag --speed",
 		"--rounds many HEAD HEAD":   `--rounds: found "many", expected a number`,
