@@ -38,6 +38,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -67,6 +68,8 @@ type Suite struct {
 	Conformance func() []testing.InternalTest
 	// Report writes the reports into a result directory.
 	Report func(dir string, run experiment.Run, stats verdict.Stats) error
+
+	timeout time.Duration // after which a sample of run counts as hung; 0 for the profile's
 }
 
 // Main runs benchrun with its own suite and returns the exit code: 0 fine, 1 a

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -53,6 +54,7 @@ func testSuite() Suite {
 		}
 	}
 	return Suite{
+		timeout: time.Hour, // no variant hangs, but a machine with other work may stand still for minutes
 		Cases: func(o bench.Options) ([]bench.Case, error) {
 			return []bench.Case{
 				{Component: "queue", Name: "op=cycle", Summary: "a cycle", Unit: "sec/op", Quick: true, Variants: names, About: about, Baseline: "client-go", Run: work},

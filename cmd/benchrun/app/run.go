@@ -100,6 +100,7 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 	if err != nil {
 		return err
 	}
+	o.Timeout = s.timeout
 	plan, err := lab.NewPlan(cases, o)
 	if err != nil {
 		return err
