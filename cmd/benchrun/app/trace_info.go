@@ -73,7 +73,7 @@ func printSummary(w io.Writer, out output, s summary.Summary) error {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%d %s\n", o.Count, o.What)
+		fmt.Fprintf(w, "%s: %d\n", o.What, o.Count)
 	}
 	return nil
 }

@@ -196,8 +196,8 @@ func (t *tally) traffic(begin, end time.Time) Traffic {
 	out := t.Traffic
 	if seconds := end.Sub(begin).Seconds(); seconds > 0 {
 		out.Rate = float64(out.Events) / seconds
-		out.Bursts = bursts(t.seconds, begin.Unix(), end.Unix())
 	}
+	out.Bursts = bursts(t.seconds, begin.Unix(), end.Unix())
 	if out.Bytes > 0 {
 		out.Managed = float64(t.managed) / float64(out.Bytes)
 	}

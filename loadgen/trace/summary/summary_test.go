@@ -48,6 +48,17 @@ func TestSummary(t *testing.T) {
 	require.Equal(t, []Oddity{{"skipped: reads", 3}, {"changes of objects that existed before, taken as additions", 1}}, s.Oddities)
 }
 
+// Events of one moment have no rate, but the second that they fall in has them.
+func TestSummaryOfAMoment(t *testing.T) {
+	c := NewCounter()
+	for _, name := range []string{"a", "b"} {
+		c.Add(trace.Record{Time: time.Unix(7, 0), Type: watch.Added, Recorded: watch.Added, GroupResource: "pods", Name: name, Object: []byte(`{}`)})
+	}
+	p := c.Summary().All
+	require.Zero(t, p.Rate)
+	require.Equal(t, Bursts{Peak: 2}, p.Bursts)
+}
+
 // The exponent that counts were made with is found again.
 func TestZipf(t *testing.T) {
 	for _, s := range []float64{0, 0.5, 1, 1.5} {
