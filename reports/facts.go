@@ -36,9 +36,8 @@ func runFacts(run experiment.Run) []fact {
 			facts = append(facts, fact{"Took", duration(run.Finished.Sub(run.Started))})
 		}
 	}
-	rounds, failed := 0, 0
+	failed := 0
 	for _, s := range run.Schedule {
-		rounds = max(rounds, s.Round)
 		if s.Failure != "" {
 			failed++
 		}
@@ -72,6 +71,9 @@ func budget(plan experiment.Plan) string {
 func stopped(run experiment.Run) string {
 	switch run.Stopped {
 	case "precision":
+		if run.Dropped() {
+			return "the wanted precision was reached, where samples did not fail"
+		}
 		return "the wanted precision was reached"
 	case "budget":
 		return "the time budget was spent"

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 )
@@ -77,6 +78,9 @@ func TestConfidence(t *testing.T) {
 	run.Stopped = "interrupted"
 	assert.Equal(t, "weak", judge(run, stats).Word)
 	run.Stopped = "precision"
+	failed := run
+	failed.Schedule = []experiment.Sample{{Failure: "exit status 2"}}
+	assert.Equal(t, "the wanted precision was reached, where samples did not fail", stopped(failed))
 	for i := range stats.Components {
 		for j := range stats.Components[i].Cases {
 			stats.Components[i].Cases[j].NoiseFloor = 0.01

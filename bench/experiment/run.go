@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,12 @@ type Run struct {
 // Ended tells whether the run came to its end: it neither died nor was
 // interrupted.
 func (r *Run) Ended() bool { return !r.Finished.IsZero() && r.Stopped != "interrupted" }
+
+// Dropped tells whether an arm was sampled no more because a sample of it failed:
+// it has no ratio, so that none kept the run going.
+func (r *Run) Dropped() bool {
+	return slices.ContainsFunc(r.Schedule, func(s Sample) bool { return s.Failure != "" && !s.Forgiven })
+}
 
 // A Plan is fixed before the first sample.
 type Plan struct {

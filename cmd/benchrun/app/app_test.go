@@ -165,6 +165,13 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// An arm that failed has no ratio, so that none is as precise as wanted.
+func TestRunOfAnArmThatFails(t *testing.T) {
+	code, stdout, stderr := benchrun(t, "run", "--variant", "broken", "--out", filepath.Join(t.TempDir(), "result"))
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "Sampling ended because every ratio is as precise as wanted, where samples did not fail. ")
+}
+
 // A disk that is full at the end does not keep the decision from the screen.
 func TestRunWithoutReport(t *testing.T) {
 	s := testSuite()

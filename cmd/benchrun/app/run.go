@@ -152,7 +152,7 @@ func nothingSampled(run experiment.Run) error {
 	if run.Stopped == "interrupted" {
 		return errors.New("interrupted before the first sample: there is nothing to report")
 	}
-	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", stops[run.Stopped])
+	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", why(run))
 }
 
 // noZeroes refuses limits of 0, which would mean no limit, and empty names, as
@@ -184,7 +184,7 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 	if err := out.print(w, rankingTable(stats)); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nSampling ended because %s. ", stops[run.Stopped])
+	fmt.Fprintf(w, "\nSampling ended because %s. ", why(run))
 	if n := len(stats.Warnings); n > 0 {
 		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
 	}
@@ -243,7 +243,15 @@ func loadOf(c verdict.ComponentStats) string {
 	return fmt.Sprintf("%.1f%%", 100*share)
 }
 
-// stops says in words why sampling ended; a run that was killed gives no reason.
+// why says in words why sampling ended.
+func why(run experiment.Run) string {
+	if run.Stopped == "precision" && run.Dropped() {
+		return stops[run.Stopped] + ", where samples did not fail"
+	}
+	return stops[run.Stopped]
+}
+
+// stops has the reasons; a run that was killed gives none.
 var stops = map[string]string{
 	"precision":   "every ratio is as precise as wanted",
 	"rounds":      "all rounds are done",
