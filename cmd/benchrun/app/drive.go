@@ -172,7 +172,9 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	if err != nil {
 		return err
 	}
-	l.job.Reconcile = l.reconcile.over(cmd, load.spec.Reconcile)
+	if l.job.Reconcile, err = l.reconcile.over(cmd, load.spec.Reconcile); err != nil {
+		return err
+	}
 	if err := l.job.complete(load); err != nil {
 		return err
 	}

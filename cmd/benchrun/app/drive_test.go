@@ -173,6 +173,7 @@ func TestDriveRefusesBadInput(t *testing.T) {
 		{[]string{path, "--speed", "0"}, `--speed: found "0", expected how many times faster than recorded (0.000001 to 1000000), such as 10, or max`},
 		{[]string{path, "--speed", "Inf"}, `--speed: found "Inf", expected`},
 		{[]string{path, "--speed", "2,5"}, `--speed: found "2,5", expected`},
+		{[]string{path, "--qps", "20", "--burst", "0"}, "--burst: found 0, expected at least 1 beside a QPS of 20"},
 		{[]string{path, "--qps", "-1"}, "--qps: found -1, expected 0 or more"},
 		{[]string{path, "--service-mode", "nap"}, `--service-mode: found "nap", expected sleep or cpu`},
 		{[]string{path, "--by", "luck"}, `--by: found "luck", expected one of cpu`},

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"fmt"
+
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,8 +24,9 @@ func (r *reconcileFlags) addTo(f *pflag.FlagSet) {
 	f.DurationVar(&r.Resync, "resync", 0, "how often every object is queued again, 0 for never (default the workload's)")
 }
 
-// over puts the flags that were given into what the workload says.
-func (r *reconcileFlags) over(cmd *cobra.Command, to loadgen.Reconcile) loadgen.Reconcile {
+// over puts the flags that were given into what the workload says. It refuses a
+// burst of 0 beside a limit, which would silently mean the default.
+func (r *reconcileFlags) over(cmd *cobra.Command, to loadgen.Reconcile) (loadgen.Reconcile, error) {
 	for _, flag := range []struct {
 		name string
 		set  func()
@@ -47,5 +50,8 @@ func (r *reconcileFlags) over(cmd *cobra.Command, to loadgen.Reconcile) loadgen.
 			flag.set()
 		}
 	}
-	return to
+	if cmd.Flags().Changed("burst") && to.Burst == 0 && to.QPS > 0 {
+		return to, fmt.Errorf("--burst: found 0, expected at least 1 beside a QPS of %g", to.QPS)
+	}
+	return to, nil
 }

@@ -107,7 +107,9 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec := *load.spec
-	spec.Reconcile = l.reconcile.over(cmd, spec.Reconcile)
+	if spec.Reconcile, err = l.reconcile.over(cmd, spec.Reconcile); err != nil {
+		return err
+	}
 	spec.Duration = cmp.Or(l.duration, spec.Duration)
 	config := sim.Config{Spec: &spec, Seed: l.seed, Warmup: l.warmup, Until: l.until, Priority: l.priority, Cold: l.cold}
 	if l.twoQueues {

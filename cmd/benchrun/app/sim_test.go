@@ -84,6 +84,7 @@ func TestSimRefuses(t *testing.T) {
 		{nil, "found 0 arguments, expected WORKLOAD|RECORDING"},
 		{[]string{"nope"}, `unknown workload "nope"`},
 		{[]string{"rolling-update", "--workers", "0"}, "--workers: found 0, expected more than 0"},
+		{[]string{"rolling-update", "--qps", "20", "--burst", "0"}, "--burst: found 0, expected at least 1 beside a QPS of 20"},
 		{[]string{"rolling-update", "--failure", "2"}, "reconcile.failure: found 2"},
 		{[]string{"rolling-update", "--failure", "1"}, "no key would ever be settled"},
 		{[]string{"rolling-update", "--warmup", "10h"}, "warmup: found 10h0m0s"},
