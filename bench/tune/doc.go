@@ -19,4 +19,14 @@
 //     queue (queues.go); curves.go varies each setting around them,
 //     whatif.go predicts what somebody has in mind.
 //  5. A [Result] holds it all, with what to paste (paste.go).
+//
+// How far to trust it: 61 controllers of which all is known were simulated with
+// client-go's queue for 20 minutes or more and tuned from their metrics alone. Of
+// 191 predictions of the 99th percentile of the wait, after a change of workers or of
+// the client's limit, half were within 5 % of what the system then did, 173 within
+// 25 %, and for 176 the truth lay in the interval, of 95 %. Worst are limits that
+// nearly bind and service times with several humps in the few buckets of
+// workqueue_work_duration_seconds. To repeat it:
+//
+//	go test ./bench/tune -run 'TestKnownSystems/.*/seed=1' -v -timeout 0 -known 2 -length 1200
 package tune
