@@ -24,6 +24,8 @@ type Change struct {
 	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
 	PAdjusted float64         `json:"pAdjusted"`          // Holm over all changes
 	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5 %; 0 where unknown
+
+	samples int // that P is of, on the side that has fewer
 }
 
 // Effect is the change that counts, as new / old: Relative where it is known.
@@ -93,7 +95,7 @@ func Diff(oldPath, newPath string) ([]Change, []experiment.Warning, error) {
 				warnings = append(warnings, experiment.Warn(name, "%s is only in %s", unit, oldPath))
 				continue
 			}
-			c := Change{Benchmark: name, Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b)}
+			c := Change{Benchmark: name, Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b), samples: min(len(a), len(b))}
 			switch {
 			case c.Old.Center == c.New.Center:
 				c.Ratio = 1
@@ -102,7 +104,7 @@ func Diff(oldPath, newPath string) ([]Change, []experiment.Warning, error) {
 			}
 			c.Noise = max(before.floor(name, unit), after.floor(name, unit))
 			if x, y := before.relative(name, unit), after.relative(name, unit); steady && len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
-				c.P = statistic.UTest(x, y)
+				c.P, c.samples = statistic.UTest(x, y), min(len(x), len(y))
 				c.Relative = median(y) / median(x)
 			}
 			changes = append(changes, c)
@@ -164,7 +166,7 @@ func Judge(changes []Change, looks func(Change) bool) []experiment.Warning {
 	}
 	few := 0
 	for _, i := range at {
-		if min(len(changes[i].Old.Values), len(changes[i].New.Values)) < needed {
+		if changes[i].samples < needed {
 			few++
 		}
 	}

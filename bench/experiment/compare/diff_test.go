@@ -88,6 +88,62 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 	}
 }
 
+// A round that lacks an arm's sample has no ratio of it; the others keep theirs,
+// also where both arms lack one, each of another round.
+func TestDiffPairsByRound(t *testing.T) {
+	write := func(ring float64, lost map[string][]int) string {
+		dir := result(t)
+		run, err := experiment.LoadRun(dir)
+		require.NoError(t, err)
+		run.Versions = map[string]string{"k8s.io/client-go": "v1", "sigs.k8s.io/controller-runtime": "v1"}
+		c := run.Plan.Cases[0]
+		require.NoError(t, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
+		raw := "goos: linux\n"
+		for round := range 8 {
+			raw += fmt.Sprintf("%s%d of %s\n", rawtext.RoundMark, round, c.Key())
+			machine := float64(100 * (1 + round%4)) // busy in some rounds, as all arms see
+			for _, arm := range []struct {
+				name string
+				ns   float64
+			}{{"client-go", machine}, {"ring", ring * machine}} {
+				if !slices.Contains(lost[arm.name], round) {
+					raw += fmt.Sprintf("%s-2\t1\t%g ns/op\n", c.Benchmark(arm.name), arm.ns)
+				}
+			}
+			raw += fmt.Sprintf("%s-2\t1\t%g ns/op\n", c.Benchmark("client-go"+experiment.ControlSuffix), machine)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, rawtext.File), []byte(raw), 0o666))
+		return dir
+	}
+	whole := write(0.5, nil)
+	for name, lost := range map[string]map[string][]int{
+		"none": {}, "of one arm": {"ring": {5}}, "of the baseline": {"client-go": {2}}, "of both": {"client-go": {0}, "ring": {7}},
+		"of most rounds": {"client-go": {0, 1, 2, 3}, "ring": {4, 5, 6}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(0.75, lost)
+			changes, _, err := Diff(whole, dir)
+			require.NoError(t, err)
+			i := slices.IndexFunc(changes, func(c Change) bool { return strings.Contains(c.Benchmark, "impl=ring") })
+			assert.InDelta(t, 1.5, changes[i].Relative, 1e-9)
+			warnings := Judge(changes[i:i+1], func(Change) bool { return true })
+			if name == "of most rounds" {
+				assert.Contains(t, fmt.Sprint(warnings), "1 of 1 comparisons have fewer than the 4 samples a side", "one ratio shows nothing")
+				return
+			}
+			assert.Empty(t, warnings)
+			assert.Less(t, changes[i].P, 0.001, "all ratios of a side are equal")
+			points, _, err := Measure(dir)
+			require.NoError(t, err)
+			for _, p := range points {
+				if strings.Contains(p.Benchmark, "impl=ring") {
+					assert.InDelta(t, 0.75, p.Relative, 1e-9)
+				}
+			}
+		})
+	}
+}
+
 func TestDiffDoubts(t *testing.T) {
 	good := map[string]float64{"BenchmarkA": 100, "BenchmarkB": 100}
 	old := rawOf(t, "cpu: one\n", good)

@@ -23,6 +23,7 @@ type side struct {
 	names     []string // in the file's order, "package.name" where packages share a name
 	units     map[string][]string
 	values    map[string]map[string][]float64
+	rounds    map[string]map[string][]int     // of the values; below 0 where the file marks none
 	controls  map[string]map[string][]float64 // of the A/A controls, by the baseline's name
 	baselines map[string]string               // of a case, where it has a control
 	machine   map[string][]string
@@ -34,7 +35,7 @@ type side struct {
 // readSide reads a result directory or a file in the Go benchmark format.
 func readSide(path string) (side, error) {
 	s := side{
-		units: map[string][]string{}, values: map[string]map[string][]float64{}, machine: map[string][]string{},
+		units: map[string][]string{}, values: map[string]map[string][]float64{}, rounds: map[string]map[string][]int{}, machine: map[string][]string{},
 		controls: map[string]map[string][]float64{}, upstream: map[string]bool{}, baselines: map[string]string{},
 	}
 	info, err := os.Stat(path)
@@ -79,8 +80,13 @@ func (s *side) readRaw(f *os.File, path string) error {
 	if whole < info.Size() {
 		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the last line is cut off and was left out", path))
 	}
+	marks, err := readRounds(io.NewSectionReader(f, 0, whole))
+	if err != nil {
+		return err
+	}
 	type sample struct {
 		pkg, name string
+		line      int
 		values    []benchfmt.Value
 	}
 	var samples []sample
@@ -99,11 +105,11 @@ func (s *side) readRaw(f *os.File, path string) error {
 			}
 			continue
 		}
+		_, line := r.Pos()
 		if _, err := rawtext.Values(r); err != nil {
-			_, line := r.Pos()
 			return fmt.Errorf("%s:%d: the sample %w", path, line, err)
 		}
-		x := sample{r.GetConfig("pkg"), "Benchmark" + string(r.Name), slices.Clone(r.Values)}
+		x := sample{r.GetConfig("pkg"), "Benchmark" + string(r.Name), line, slices.Clone(r.Values)}
 		samples = append(samples, x)
 		if pkg, ok := packages[x.name]; ok && pkg != x.pkg {
 			packages[x.name] = sharedName
@@ -127,13 +133,13 @@ func (s *side) readRaw(f *os.File, path string) error {
 		if packages[name] == sharedName {
 			name = x.pkg + "." + name
 		}
-		s.add(name, x.values)
+		s.add(name, marks.of(x.line), x.values)
 	}
 	return nil
 }
 
 // add keeps the A/A controls apart: they compare within one run.
-func (s *side) add(name string, values []benchfmt.Value) {
+func (s *side) add(name string, round int, values []benchfmt.Value) {
 	procs := rawtext.Procs(name)
 	if strings.HasSuffix(strings.TrimSuffix(name, procs), "/impl="+bench.NullSink) {
 		return // what the load costs is no result
@@ -152,7 +158,7 @@ func (s *side) add(name string, values []benchfmt.Value) {
 	}
 	if s.values[name] == nil {
 		s.names = append(s.names, name)
-		s.values[name] = map[string][]float64{}
+		s.values[name], s.rounds[name] = map[string][]float64{}, map[string][]int{}
 	}
 	for _, v := range values {
 		unit := rawtext.Tidied(v)
@@ -160,6 +166,7 @@ func (s *side) add(name string, values []benchfmt.Value) {
 			s.units[name] = append(s.units[name], unit)
 		}
 		s.values[name][unit] = append(s.values[name][unit], v.Value)
+		s.rounds[name][unit] = append(s.rounds[name][unit], round)
 	}
 }
 
@@ -225,19 +232,22 @@ func (s side) floor(name, unit string) float64 {
 }
 
 // relative gives a benchmark's samples as ratios to upstream's code in the same
-// case; nil where the case has none or it measures 0.
+// case and round, of the rounds that have both; nil where the case has none or it
+// measures 0.
 func (s side) relative(name, unit string) []float64 {
 	baseline := s.baselineOf(name)
 	values, base := s.values[name][unit], s.values[baseline][unit]
 	if !s.upstream[baseline] || len(values) == 0 || len(base) == 0 || slices.Min(base) <= 0 || median(values) <= 0 {
 		return nil
 	}
-	ratios := make([]float64, len(values))
-	for i, v := range values {
-		if len(values) == len(base) { // of the same rounds
-			ratios[i] = v / base[i]
-		} else {
-			ratios[i] = v / median(base)
+	of := map[int]float64{}
+	for i, round := range s.rounds[baseline][unit] {
+		of[round] = base[i]
+	}
+	var ratios []float64
+	for i, round := range s.rounds[name][unit] {
+		if b, ok := of[round]; ok && round >= 0 {
+			ratios = append(ratios, values[i]/b)
 		}
 	}
 	return ratios
