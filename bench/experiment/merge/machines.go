@@ -14,8 +14,11 @@ func unlike(shards []shard) []experiment.Warning {
 	kinds := map[string][]string{}
 	var order []string
 	for _, s := range shards {
-		e := s.run.Environment
-		kind := fmt.Sprintf("%s/%s, %s, %d cores, GOMAXPROCS %d, %d MiB, kernel %s", e.OS, e.Arch, cmp.Or(e.CPU, "unknown CPU"), e.Cores, e.GOMAXPROCS, e.Memory>>20, e.Kernel)
+		e, cores := s.run.Environment, "cores"
+		if e.Cores == 1 {
+			cores = "core"
+		}
+		kind := fmt.Sprintf("%s/%s, %s, %d %s, GOMAXPROCS %d, %d MiB, kernel %s", e.OS, e.Arch, cmp.Or(e.CPU, "unknown CPU"), e.Cores, cores, e.GOMAXPROCS, e.Memory>>20, e.Kernel)
 		if kinds[kind] == nil {
 			order = append(order, kind)
 		}

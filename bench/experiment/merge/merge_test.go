@@ -107,6 +107,16 @@ func TestMergedIsTheWholePlan(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(again.Warnings), "pod-none has no raw.txt and was left out")
 }
 
+func TestMachineOfOneCore(t *testing.T) {
+	_, dirs := shards(t)
+	edit(t, filepath.Join(dirs[2], rawtext.RunFile), `"cores": 8`, `"cores": 1`)
+	out := filepath.Join(t.TempDir(), "merged")
+	require.NoError(t, Dirs(dirs, out))
+	run, _, err := experiment.Load(out)
+	require.NoError(t, err)
+	assert.Contains(t, fmt.Sprint(run.Warnings), "3/3 on linux/amd64, other, 1 core, GOMAXPROCS")
+}
+
 func TestMergeOfSomeShards(t *testing.T) {
 	parent, dirs := shards(t)
 	out := filepath.Join(parent, "merged")
