@@ -200,6 +200,47 @@ func records(t *testing.T, path string) (n int) {
 }
 
 // Indented documents become lines.
+// The API server's own lists name kind and version once. What is copied of them
+// says of each object what it is, or nobody could read it.
+func TestListRoundTrip(t *testing.T) {
+	const item = `{"metadata":{"namespace":"n","name":"a","resourceVersion":"1"}}`
+	const list = `{"kind":"PodList","apiVersion":"v1","items":[` + item + `,{"kind":"Pod","metadata":{"name":"b"}},{"apiVersion":"v1","metadata":{"name":"c"}}]}`
+	for name, text := range map[string]string{"plain": list, "paged": eventJSON("ADDED", list)} {
+		t.Run(name, func(t *testing.T) {
+			records, err := OpenReader("list", strings.NewReader(text), Part{})
+			require.NoError(t, err)
+			path := filepath.Join(t.TempDir(), "list.ibt")
+			compact, err := Create(path)
+			require.NoError(t, err)
+			var lines strings.Builder
+			jsonl := NewJSON(&lines)
+			for range 3 {
+				r, err := records.NextRecord()
+				require.NoError(t, err)
+				require.NoError(t, errors.Join(compact.Write(r), jsonl.Write(r)))
+			}
+			_, err = records.NextRecord()
+			require.Equal(t, io.EOF, err)
+			require.NoError(t, errors.Join(compact.Close(), jsonl.Close()))
+			want, _, err := readText(t, text)
+			require.NoError(t, err)
+			for _, copied := range []func() (*Trace, error){
+				func() (*Trace, error) { return Open(path) },
+				func() (*Trace, error) { return OpenReader("lines", strings.NewReader(lines.String()), Part{}) },
+			} {
+				again, err := copied()
+				require.NoError(t, err)
+				for _, e := range want {
+					got, err := again.Next()
+					require.NoError(t, err)
+					require.Equal(t, e, got)
+				}
+				require.NoError(t, again.Close())
+			}
+		})
+	}
+}
+
 func TestIndentedRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.json")
 	text := "{\n \"type\": \"ADDED\",\n \"object\": {\n  \"kind\": \"Pod\", \"apiVersion\": \"v1\",\n  \"metadata\": {\"name\": \"a b\"}}}\n" +

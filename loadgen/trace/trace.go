@@ -68,7 +68,8 @@ func (t *Trace) Next() (loadgen.Event, error) {
 }
 
 // NextRecord is Next without decoding: the object is checked to be JSON, not
-// to fit its kind. Next and NextRecord may be called in turns.
+// to fit its kind. An object whose list said its kind says it itself. Next and
+// NextRecord may be called in turns.
 func (t *Trace) NextRecord() (Record, error) {
 	record, err := t.next(func(record Record, _ kindInfo) error {
 		if json.Valid(record.Object) {
@@ -78,6 +79,9 @@ func (t *Trace) NextRecord() (Record, error) {
 		return record.fault(offset, "%s", problem)
 	})
 	record.Object = wireJSON(record.Object)
+	if err == nil {
+		record.Object = withType(record)
+	}
 	return record, err
 }
 

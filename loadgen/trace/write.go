@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen/trace/internal/block"
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
 // A Writer writes records. Of a record it takes Time, Recorded, Resource and
@@ -114,4 +115,43 @@ func wireJSON(object []byte) []byte {
 		return object // the check of the record names the fault
 	}
 	return out.Bytes()
+}
+
+// withType is a record's object, with the kind and version that the API server
+// leaves to the list that an object comes in: what is copied is without it.
+func withType(r Record) []byte {
+	if begins(r.Object, "kind", r.Kind, "apiVersion", r.APIVersion) || begins(r.Object, "apiVersion", r.APIVersion, "kind", r.Kind) {
+		return r.Object // as nearly all that is recorded
+	}
+	own, err := jsondoc.NewReader(nil).Describe(r.Object)
+	object := r.Object
+	if err == nil && own.APIVersion == "" {
+		object = withMember(object, "apiVersion", r.APIVersion)
+	}
+	if err == nil && own.Kind == "" {
+		object = withMember(object, "kind", r.Kind)
+	}
+	return object
+}
+
+// begins reports whether an object's first two members are these.
+func begins(object []byte, key, value, key2, value2 string) bool {
+	at := 0
+	for _, part := range [...]string{`{"`, key, `":"`, value, `","`, key2, `":"`, value2, `"`} {
+		if end := at + len(part); end > len(object) || string(object[at:end]) != part {
+			return false
+		}
+		at += len(part)
+	}
+	return true
+}
+
+// withMember puts a member at the begin of an object.
+func withMember(object []byte, key, value string) []byte {
+	longer := append(appendJSON(append(appendJSON([]byte("{"), key), ':'), value), ',')
+	rest := bytes.TrimLeft(object[bytes.IndexByte(object, '{')+1:], " \t\r\n")
+	if rest[0] == '}' {
+		longer = longer[:len(longer)-1]
+	}
+	return append(longer, rest...)
 }
