@@ -120,6 +120,28 @@ func TestWorkloadsWithAnyName(t *testing.T) {
 	}
 }
 
+// A workload in which nothing happens in time has no figures per event.
+func TestWorkloadWithoutEventsIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.yaml")
+	const idle = "name: idle\nduration: 1s\nresources: [{count: 5, events: {mix: {update: 1}, arrivals: {rate: 0.01}}}]\n"
+	require.NoError(t, os.WriteFile(path, []byte(idle), 0o600))
+	o := Options{Workload: path}
+	require.ErrorContains(t, o.Validate(), path+": no events")
+	cases, err := Cases(o)
+	require.NoError(t, err)
+	for _, variant := range []string{"client-go", NullSink} {
+		require.Zero(t, runOnce(cases[len(cases)-1], variant).N, "%s: the case fails", variant)
+	}
+}
+
+// An item that is given out for each of its two adds fails the case.
+func TestDuplicatesAreCounted(t *testing.T) {
+	result := testing.Benchmark(func(b *testing.B) {
+		duplicates(b, &nullQueue[string]{turn: turn[string]{keys: stringKeys(100)}, adds: 1})
+	})
+	require.Zero(t, result.N, "a queue that keeps duplicates passed")
+}
+
 // runOnce runs a case for as short as it can.
 func runOnce(c Case, variant string) testing.BenchmarkResult {
 	benchtime := flag.Lookup("test.benchtime").Value

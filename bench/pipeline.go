@@ -108,14 +108,21 @@ func (l *load) Next() (loadgen.Event, error) {
 	}
 }
 
-// Validate reads the workload or the trace to its end and says what is wrong
-// with it.
+// Validate reads the trace to its end, or the workload up to its first event, and
+// says what is wrong with it.
 func (o Options) Validate() error {
 	if o.Trace != "" && o.Workload != "" {
 		return errors.New("both a workload and a trace were given, expected one of them")
 	}
 	all, err := sources(o)
-	if err != nil || o.Trace == "" { // a valid spec has no faulty events
+	if err != nil || o.Trace == "" && o.Workload == "" {
+		return err
+	}
+	if o.Workload != "" { // a valid spec has no faulty events, but perhaps none
+		some, err := all[0].first(1)
+		if err == nil && len(some) == 0 {
+			err = fmt.Errorf("%s: %w", o.Workload, errNoEvents)
+		}
 		return err
 	}
 	var recording *trace.Trace
@@ -133,6 +140,8 @@ func (o Options) Validate() error {
 	}
 	return err
 }
+
+var errNoEvents = errors.New("no events within its duration but deletes of the initial objects, expected at least one")
 
 // each yields the events of a source, without its bookmarks: they carry no
 // object.
@@ -189,6 +198,9 @@ func stream(b *testing.B, p pipeline, s source) {
 	events, err := s.first(maxEvents)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if len(events) == 0 {
+		b.Fatal(errNoEvents)
 	}
 	want := accountFor(events)
 	var parts func() pipelineRun
