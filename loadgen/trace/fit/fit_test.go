@@ -41,6 +41,21 @@ func TestFitOfAWorkload(t *testing.T) {
 	}
 }
 
+// A recording may see objects go and none come: a workload that has deletes must
+// have adds, so that it has next to none.
+func TestFitOfDeletesAlone(t *testing.T) {
+	for _, modified := range []int{0, 55} {
+		nodes := summary.Traffic{Resource: "nodes", Kind: "Node", Events: modified + 5, Modified: modified, Deleted: 5, Existing: 40, Objects: 40,
+			Rate: float64(modified+5) / 60, Size: summary.Spread{Min: 4000, Max: 4000}, Bursts: summary.Bursts{Dispersion: 1}}
+		spec, err := Workload(summary.Summary{Duration: time.Minute, All: nodes, Resources: []summary.Traffic{nodes}}, "like")
+		require.NoError(t, err)
+		workload, err := Measure(t.Context(), spec)
+		require.NoError(t, err)
+		require.Zero(t, workload.All.Added)
+		require.Positive(t, workload.All.Deleted)
+	}
+}
+
 func TestFitErrors(t *testing.T) {
 	_, err := Workload(summary.Summary{}, "x")
 	require.EqualError(t, err, "found events without times or of less than a second, expected a recording with times")
