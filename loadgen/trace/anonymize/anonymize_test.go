@@ -157,6 +157,15 @@ func TestForeignKinds(t *testing.T) {
 	require.Contains(t, hidden, `"spec":{"replicas":3`)
 }
 
+// Whoever names a field of theirs fieldsV1 may put anything into it.
+func TestForeignFieldsV1(t *testing.T) {
+	hidden := hideObject(t, `{"apiVersion":"acme.example/v1","kind":"Rocket","metadata":{"name":"saturn"},"spec":{"fieldsV1":{"alice":1,"i:bob":{},"i:0":{},".":{},"f:carol":["dave"],"q:erin":{}}}}`)
+	for _, name := range []string{"alice", "bob", "carol", "dave", "erin"} {
+		require.NotContains(t, hidden, name)
+	}
+	require.Contains(t, hidden, `"i:0":{},".":{}`, "an index and a field itself tell nothing")
+}
+
 // What follows an object is white space or an error: it might tell a name.
 func TestBehindTheObject(t *testing.T) {
 	require.Equal(t, "{}", strings.TrimSpace(hideObject(t, " {} \n\t")))

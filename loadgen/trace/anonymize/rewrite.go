@@ -145,15 +145,16 @@ func (w *rewriter) hideKey(c context, key string) string {
 }
 
 // hideManaged returns what to call a key of managedFields: "f:" and a field or
-// a name, "k:" and the keys of a list's item as JSON, "v:" and its value.
+// a name, "k:" and the keys of a list's item as JSON, "v:" and its value, "i:" and
+// an index.
 func (w *rewriter) hideManaged(c context, key string) string {
 	kind, rest, ok := strings.Cut(key, ":")
 	switch {
-	case !ok || kind == "i":
+	case key == "." || kind == "i" && strings.Trim(rest, "-0123456789") == "":
 		return key
 	case kind == "f":
 		return "f:" + w.hideKey(context{names: c.names, amounts: c.amounts}, rest)
-	case kind != "k" && kind != "v":
+	case !ok || kind != "k" && kind != "v":
 		return w.cipher.hide(key)
 	}
 	inner := rewriter{cipher: w.cipher, in: []byte(rest)}
