@@ -166,6 +166,17 @@ func TestForeignFieldsV1(t *testing.T) {
 	require.Contains(t, hidden, `"i:0":{},".":{}`, "an index and a field itself tell nothing")
 }
 
+// What is no quantity or resource version is hidden, whatever its field is called.
+func TestNoQuantities(t *testing.T) {
+	hidden := hideObject(t, `{"apiVersion":"acme.example/v1","kind":"Rocket","metadata":{"name":"saturn","resourceVersion":"17"},"spec":{"default":"10.1.2.3","limits":{"x":"1.5Gi","y":"10.20.30.40","z":".5","v":"1e3"},"resourceVersion":"alice"}}`)
+	for _, name := range []string{"10.1.2.3", "10.20.30.40", "alice"} {
+		require.NotContains(t, hidden, name)
+	}
+	for _, kept := range []string{`"17"`, `"1.5Gi"`, `".5"`, `"1e3"`} {
+		require.Contains(t, hidden, kept)
+	}
+}
+
 // What follows an object is white space or an error: it might tell a name.
 func TestBehindTheObject(t *testing.T) {
 	require.Equal(t, "{}", strings.TrimSpace(hideObject(t, " {} \n\t")))

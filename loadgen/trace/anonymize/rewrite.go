@@ -165,7 +165,7 @@ func (w *rewriter) hideManaged(c context, key string) string {
 }
 
 var (
-	quantity = regexp.MustCompile(`^([+-]?[0-9.]+)([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$`)
+	quantity = regexp.MustCompile(`^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$`)
 	version  = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 )
 
@@ -174,7 +174,7 @@ func (w *rewriter) hideValue(c context, s string) string {
 	switch {
 	case s == "" || words[s]:
 		return s
-	case c.field == "resourceVersion" || c.amounts && quantity.MatchString(s):
+	case c.field == "resourceVersion" && strings.Trim(s, "0123456789") == "" || c.amounts && quantity.MatchString(s):
 		return s
 	case isTime(s):
 		return s
