@@ -12,7 +12,10 @@
 // million: ns/op, cpu-ns/op, B/op and allocs/op are figures per item.
 // cpu-ns/op is the process's CPU time, garbage collection and waking up of
 // other goroutines included; live-B/item is what stays on the heap while
-// n items are stored, beyond the keys and objects themselves.
+// n items are stored, beyond the keys and objects themselves. A sample begins
+// after a garbage collection and ends with one where one is near; where so
+// little is allocated that the next is far, gc-cpu-ns/op is 0 and cpu-ns/op
+// lacks what collecting would cost.
 //
 // What a case's own load costs (walking the keys, flow control, goroutines,
 // calls, checks) is part of every variant's figures. Each case runs with a

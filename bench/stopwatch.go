@@ -86,17 +86,56 @@ func schedulingLatencies() *metrics.Float64Histogram {
 }
 
 // measured runs body, which works through items items, until the benchmark has
-// enough, and reports figures per item.
+// enough, and reports figures per item. It begins after a garbage collection and
+// goes on to the end of one that is near: where the live heap is large a sample
+// would else hold no collection or one, and the slower a variant, the more often
+// none.
 func measured(b *testing.B, items int, concurrent bool, body func()) {
 	var s stopwatch
 	iterations := 0
+	runtime.GC()
 	s.start()
 	for b.Loop() {
 		body()
 		iterations++
 	}
+	step := max(iterations/64, 1)
+	for going := s.untilCollected(); going(); iterations += step {
+		for range step {
+			body()
+		}
+	}
 	s.stop(iterations * items)
 	s.report(b, concurrent)
+}
+
+// maxExtension is how many times its own length a sample goes on for a
+// collection.
+const maxExtension = 8
+
+// untilCollected tells, each time it is asked, whether to go on so that the part
+// being measured ends with a garbage collection. It never does where so little
+// is allocated that none is near.
+func (s *stopwatch) untilCollected() (going func() bool) {
+	now := readCollections()
+	if (readCounters().bytes-s.begunCounters.bytes)*maxExtension < now.left {
+		return func() bool { return false }
+	}
+	end := time.Now().Add(maxExtension * time.Since(s.begun))
+	return func() bool { return readCollections().done == now.done && time.Now().Before(end) }
+}
+
+// collections is how many garbage collections are done, and how many bytes may
+// be allocated before the next begins.
+type collections struct{ done, left uint64 }
+
+func readCollections() collections {
+	samples := []metrics.Sample{
+		{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+	}
+	metrics.Read(samples)
+	goal, used := samples[1].Value.Uint64(), samples[2].Value.Uint64()
+	return collections{done: samples[0].Value.Uint64(), left: goal - min(goal, used)}
 }
 
 type counters struct {
