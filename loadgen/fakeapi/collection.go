@@ -2,6 +2,8 @@ package fakeapi
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,11 +32,23 @@ type collection struct {
 	floor   uint64    // resource versions below it are gone
 	watches map[*watcher]struct{}
 
-	listed        []loadgen.Object // by the last list, for its further pages
-	listedVersion uint64
+	paged map[uint64][]loadgen.Object // by version: lists of which pages are left
 }
 
 type name struct{ namespace, name string }
+
+// maxPaged is how many lists can be read in pages at a time.
+const maxPaged = 8
+
+// page remembers a list for its further pages.
+func (c *collection) page(version uint64, objects []loadgen.Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.paged[version]; !known && len(c.paged) == maxPaged {
+		delete(c.paged, slices.Min(slices.Collect(maps.Keys(c.paged))))
+	}
+	c.paged[version] = objects
+}
 
 // The history keeps the events of so long at least, and of twice as long at
 // most, for watches that come back: a real server's watch cache keeps those of
@@ -45,7 +59,7 @@ const fresh = 75 * time.Second
 const remembered = 50_000
 
 func newCollection(empty loadgen.Object) *collection {
-	c := &collection{empty: empty, version: 1, index: map[name]int{}, watches: map[*watcher]struct{}{}}
+	c := &collection{empty: empty, version: 1, index: map[name]int{}, watches: map[*watcher]struct{}{}, paged: map[uint64][]loadgen.Object{}}
 	c.changed = sync.NewCond(&c.mu)
 	return c
 }

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -149,6 +150,41 @@ func TestPages(t *testing.T) {
 	_, err = lw.List(o)
 	require.ErrorContains(t, err, "too old resource version")
 	_, err = lw.Watch(metav1.ListOptions{ResourceVersion: "7"})
+	require.ErrorContains(t, err, "too old resource version")
+}
+
+// Each client goes on in the list of which it has the first page, whoever lists
+// meanwhile; of too many the first is gone.
+func TestPagesOfManyClients(t *testing.T) {
+	c := newCollection(&corev1.Pod{})
+	create := func(i int) {
+		c.append(watch.Added, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strconv.Itoa(i), ResourceVersion: strconv.Itoa(2 + i)}})
+	}
+	lw := ListerWatcher{&Server{}, c}
+	list := func(token string) (*metav1.List, error) {
+		object, err := lw.List(metav1.ListOptions{Limit: 1, Continue: token})
+		if err != nil {
+			return nil, err
+		}
+		return object.(*metav1.List), nil
+	}
+	create(0)
+	var tokens []string
+	for i := range maxPaged + 1 {
+		create(i + 1)
+		first, err := list("")
+		require.NoError(t, err)
+		require.EqualValues(t, i+1, *first.RemainingItemCount)
+		tokens = append(tokens, first.Continue)
+	}
+	for i, token := range tokens[1:] {
+		second, err := list(token)
+		require.NoError(t, err)
+		require.Equal(t, "1", second.Items[0].Object.(*corev1.Pod).Name)
+		require.EqualValues(t, i+1, *second.RemainingItemCount)
+		require.Equal(t, strconv.Itoa(i+4), second.ResourceVersion)
+	}
+	_, err := list(tokens[0])
 	require.ErrorContains(t, err, "too old resource version")
 }
 

@@ -56,6 +56,9 @@ func (l ListerWatcher) ListWithContext(ctx context.Context, o metav1.ListOptions
 	list := &metav1.List{TypeMeta: metav1.TypeMeta{Kind: "List", APIVersion: "v1"}}
 	list.ResourceVersion = strconv.FormatUint(version, 10)
 	if limit := int(o.Limit); limit > 0 && limit < len(objects) && o.ResourceVersion != "0" {
+		if o.Continue == "" {
+			l.collection.page(version, objects)
+		}
 		list.Continue = fmt.Sprintf("%d/%d", version, len(objects)-limit)
 		left := int64(len(objects) - limit)
 		list.RemainingItemCount = &left
@@ -75,9 +78,7 @@ func (l ListerWatcher) snapshot(token string) ([]loadgen.Object, uint64, error) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if token == "" {
-		c.listed = slices.Clone(c.objects)
-		c.listedVersion = c.version
-		return c.listed, c.version, nil
+		return slices.Clone(c.objects), c.version, nil
 	}
 	version, left, _ := strings.Cut(token, "/")
 	v, err1 := strconv.ParseUint(version, 10, 64)
@@ -85,11 +86,12 @@ func (l ListerWatcher) snapshot(token string) ([]loadgen.Object, uint64, error) 
 	if err1 != nil || err2 != nil || n < 0 {
 		return nil, 0, apierrors.NewBadRequest(fmt.Sprintf("continue: found %q, expected a token of an earlier page", token))
 	}
-	if v < c.floor || v != c.listedVersion || n > len(c.listed) {
+	paged, known := c.paged[v]
+	if v < c.floor || !known || n > len(paged) {
 		l.server.counters.gone.Add(1)
 		return nil, 0, gone()
 	}
-	return c.listed[len(c.listed)-n:], v, nil
+	return paged[len(paged)-n:], v, nil
 }
 
 // Watch implements cache.ListerWatcher.
