@@ -211,11 +211,12 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 	}
 }
 
-// mixed has goroutines that look objects up and, every twentieth time, store one.
+// mixed has goroutines that look objects up and, every twentieth time, store an
+// object's other version.
 func mixed(b *testing.B, v indexerVariant, n int) {
 	const goroutines, each = 8, 2000
 	list := pods(n)
-	next := newer(list)
+	versions := [2][]*corev1.Pod{newer(list), list}
 	s, _ := filled(v, 0, list)
 	keys := stringKeys(n)
 	order := shuffled(n, 1)
@@ -223,6 +224,7 @@ func mixed(b *testing.B, v indexerVariant, n int) {
 	turn := 0
 	measured(b, goroutines*each, true, func() {
 		var running sync.WaitGroup
+		next := versions[turn/n%2] // once they are all stored, the others
 		for g := range goroutines {
 			running.Go(func() {
 				at := (g*each + turn) % n

@@ -198,27 +198,26 @@ func deleteAdd(b *testing.B, v indexerVariant, indices, n int, access string, se
 	list := pods(n)
 	s, _ := filled(v, indices, list)
 	order := accessOrder(n, access, seed)
-	next := 0
-	const batch = 100
-	measured(b, 2*batch, false, func() {
-		for _, i := range order[next : next+batch] {
+	at := 0
+	measured(b, 2*accessBatch, false, func() {
+		for _, i := range order[at : at+accessBatch] {
 			_ = s.Delete(list[i]) // the key function knows pods
 			_ = s.Add(list[i])
 		}
-		next = (next + batch) % n
+		at = (at + accessBatch) % len(order)
 	})
 	checkLen(b, s, n)
 }
 
-// accessOrder are the objects that a case touches in turn: the same 64, or all
-// in an order that no prefetcher guesses.
+// accessBatch is how many objects a case touches before it looks at the time.
+const accessBatch = 100
+
+// accessOrder are the objects that a case touches in turn: the same batch, or
+// all in an order that no prefetcher guesses.
 func accessOrder(n int, access string, seed uint64) []int {
 	order := shuffled(n, seed)
 	if access == "hot" {
-		hot := order[:64]
-		for i := range order {
-			order[i] = hot[i%64]
-		}
+		return order[:accessBatch]
 	}
 	return order
 }
@@ -231,18 +230,17 @@ func update(b *testing.B, v indexerVariant, indices, n int, access string, seed 
 // updateAll stores the versions in next and in list in turn.
 func updateAll[O any](b *testing.B, v indexerVariant, indices int, list, next []O, order []int) {
 	s, live := filled(v, indices, list)
-	at, n := 0, len(list)
-	const batch = 100
-	measured(b, batch, false, func() {
-		for _, i := range order[at : at+batch] {
+	at := 0
+	measured(b, accessBatch, false, func() {
+		for _, i := range order[at : at+accessBatch] {
 			_ = s.Update(next[i]) // the key function knows pods
 		}
-		if at += batch; at == n {
+		if at += accessBatch; at == len(order) {
 			at = 0
 			list, next = next, list
 		}
 	})
-	checkLen(b, s, n)
+	checkLen(b, s, len(list))
 	b.ReportMetric(live, "live-B/item")
 }
 

@@ -36,15 +36,14 @@ func getAbsent(b *testing.B, v indexerVariant, indices, n int, seed uint64) {
 // lookUp returns how many keys it asked for and how many were found.
 func lookUp(b *testing.B, s cache.Indexer, keys []string) (asked, found int) {
 	at := 0
-	const batch = 100
-	measured(b, batch, false, func() {
-		for _, key := range keys[at : at+batch] {
+	measured(b, accessBatch, false, func() {
+		for _, key := range keys[at : at+accessBatch] {
 			if _, exists, _ := s.GetByKey(key); exists {
 				found++
 			}
 		}
-		asked += batch
-		at = (at + batch) % len(keys)
+		asked += accessBatch
+		at = (at + accessBatch) % len(keys)
 	})
 	return asked, found
 }
