@@ -144,12 +144,13 @@ func (c component) Charted() bool {
 	})
 }
 
-// Remembers tells whether memory an item was measured.
+// Remembers tells whether an item was seen to take memory: the chart's axis is
+// logarithmic.
 func (c component) Remembers() bool {
 	return slices.ContainsFunc(c.Cases, func(view caseView) bool {
 		return slices.ContainsFunc(view.stats.Rows, func(r verdict.Row) bool {
 			m, ok := r.Metrics[liveBytes]
-			return ok && finite(m.Center) && !r.Control
+			return ok && finite(m.Center) && m.Center > 0 && !r.Control
 		})
 	})
 }

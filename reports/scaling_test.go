@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -29,6 +31,20 @@ func TestScales(t *testing.T) {
 		{"op=write/listers=…", "0", "40"},
 	}, got, "longest first; unlike units and what is no number stay apart")
 	assert.Equal(t, 3, scales[0].Points[0].Case)
+}
+
+func TestMemoryChartNeedsMemory(t *testing.T) {
+	remembers := func(control bool, centers ...float64) bool {
+		var rows []verdict.Row
+		for _, center := range centers {
+			rows = append(rows, verdict.Row{Arm: experiment.Arm{Control: control}, Metrics: map[string]verdict.Summary{liveBytes: {Center: center}}})
+		}
+		return component{Cases: []caseView{{stats: verdict.CaseStats{Rows: rows}}}}.Remembers()
+	}
+	assert.True(t, remembers(false, 0, 32))
+	assert.False(t, remembers(false, 0, 0), "its axis is logarithmic")
+	assert.False(t, remembers(false, math.Inf(1)))
+	assert.False(t, remembers(true, 32), "the control's memory is the baseline's")
 }
 
 func TestFigureInJSON(t *testing.T) {
