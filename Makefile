@@ -11,8 +11,9 @@ build: ## build benchrun into the current folder
 	go build -trimpath -o benchrun ./cmd/benchrun
 test: ## run the tests
 	go test -timeout 30m ./...
+# Each sample is a process, and at the end of each the detector would wait a second.
 race: ## run the tests under the race detector
-	go test -timeout 30m -race ./...
+	GORACE=atexit_sleep_ms=10 go test -timeout 30m -race ./...
 bench: ## run every benchmark through go test, for benchstat -col /impl
 	go test -run '^$$' -bench . -timeout 1h ./bench
 lint: ## gofmt, go vet, staticcheck, go mod tidy
