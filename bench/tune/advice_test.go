@@ -206,6 +206,7 @@ func TestBudgetEndsTheFit(t *testing.T) {
 }
 
 func TestWorkload(t *testing.T) {
+	numbers(t)
 	spec, err := loadgen.ParseSpec("w.yaml", []byte(`
 name: two
 seed: 1
