@@ -101,8 +101,9 @@ function lineOption({ series, x, y, title, band, width }) {
   const room = Math.min(150, 7.5 * Math.max(...series.map(s => s.name.length)) + 16);
   const intervals = (s, i) => ({
     name: "interval", type: "custom", silent: true, z: 1, animation: false,
-    data: s.points.some(p => p[2] != null) ? [0] : [],
+    data: s.points.filter(p => p[3] != null).map(p => [p[0], up(p[3])]), // the axis reaches that far
     renderItem: (params, api) => {
+      if (params.dataIndexInside > 0) return null; // all are drawn at once
       const style = styleOf(s, i), points = s.points.filter(p => up(p[2]) != null && up(p[3]) != null);
       const at = (p, v) => api.coord([p[0], up(v)]);
       if (band) return { type: "polygon", shape: { points: [...points.map(p => at(p, p[3])), ...points.reverse().map(p => at(p, p[2]))] }, style: { fill: style.color, opacity: 0.16 } };
