@@ -31,7 +31,10 @@
 // indices, so an update calls each index function once, and one that changes no
 // value touches no index; of several values only those that come or go are
 // touched (kubernetes/kubernetes#142307). All and AllByIndex iterate without a
-// copy, beside the interface.
+// copy, beside the interface. While there are writes, a goroutine that has listed for
+// 0.2 ms ends a list with a call of the scheduler, as Go would let it go on for 10 ms
+// before a writer who waits for a processor: never sooner than 20 µs later for each
+// write that was made the last time, nor than it was away itself, if that was over 3 ms.
 //
 // # What it costs
 //
@@ -42,12 +45,13 @@
 // unless it says otherwise.
 //
 //	writes/s beside 10 and 40 goroutines that list without pause  14,000x to 120,000x; 1,300x to 12,000x
-//	lists/s meanwhile                                             5.7x; 6.3x
+//	lists/s meanwhile                                             5.7x; 6.3x (on two AMD cores 2.1x; 2.4x)
 //	the same with 10,000 objects and 10 listers                   3,000x to 5,200x; lists 2.0x (1.7x to 3.4x)
 //	the same, 10 that pause 5 ms; 40 that do, 10,000 objects      10,000x to 13,000x; 4.2x (2.9x to 20x)
 //	writes/s beside 10 and 40 that call ByIndex of 1,000 of them  106x, 222x (90x to 300x); 138x (30x to 3,000x)
-//	ByIndex calls/s meanwhile, 10 of them                         3.2x
-//	lateness beside 10 listers at 1,000 writes/s, p99             75 ms instead of 4.0 s
+//	ByIndex calls/s meanwhile, 10 and 40 of them                  3.2x; 1.8x (AMD)
+//	lateness beside 10 listers at 1,000 writes/s, p99, AMD        3.7 ms for 34 to 95 ms of 10,000; 45 ms for 2.1 s
+//	the same with GOMAXPROCS=1, of 10,000                         3.9 ms for 380 ms
 //	reads and updates 95:5 on both cores, 10,000; 100,000         1.5x (1.4x to 1.6x); 1.9x, 4.8x (1.3x to 5.6x)
 //	the same, by the clock                                        2.4x (1.3x in another run); 3.1x, 8.4x
 //	Update of the same 64 objects with 0, 1, 4 indices            1.9x (1.5x to 2.0x); 2.0x; 1.8x
@@ -120,8 +124,8 @@
 // Small stores have one table for all keys, and begin with room for four objects. Of
 // 100 and 10 objects Replace has 1.1x (1.0x to 1.3x) and 1.1x (0.9x to 1.2x), with an
 // index 1.6x (1.5x to 2.2x) and 1.3x (1.05x to 1.7x); building 100 1.1x (1.0x to 1.2x),
-// 1.35x (1.2x to 1.7x). An indexer of none takes 288 bytes for 320, of
-// 1, 10, 100 848, 1,620, 8,460 for 696, 1,240, 7,700, with an index 1,430, 2,350, 10,700
+// 1.35x (1.2x to 1.7x). An indexer of none takes 320 bytes for 320, of
+// 1, 10, 100 880, 1,650, 8,490 for 696, 1,240, 7,700, with an index 1,460, 2,380, 10,700
 // for 1,620, 2,420, 11,900. Over 39 sizes up to 4,000 it is 1.1 times client-go's, 0.7 to
 // 1.4, and 1.7 of five to eight, with an index 0.9 (0.5 to 1.3).
 //

@@ -34,6 +34,7 @@ type SnapshotStore struct {
 
 	mu    spinMutex
 	clock clock
+	turns turns
 	odd   uint64 // the stripes that the write under way has made odd
 	rv    string
 }

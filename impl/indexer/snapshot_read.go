@@ -10,6 +10,12 @@ import (
 
 // List returns all objects.
 func (s *SnapshotStore) List() []any {
+	objs := s.list()
+	s.listed(len(objs))
+	return objs
+}
+
+func (s *SnapshotStore) list() []any {
 	var few [gatherMax]any
 	s.mu.RLock()
 	objs := &s.dense().objs
@@ -37,6 +43,12 @@ func (s *SnapshotStore) List() []any {
 
 // ListKeys returns all keys.
 func (s *SnapshotStore) ListKeys() []string {
+	keys := s.listKeys()
+	s.listed(len(keys))
+	return keys
+}
+
+func (s *SnapshotStore) listKeys() []string {
 	s.mu.RLock()
 	d := s.dense()
 	s.clock.live.Add(1)
@@ -95,10 +107,14 @@ func (s *SnapshotStore) Index(name string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var objs []any
 	if len(vals) == 1 {
-		return s.having(name, vals[0]), nil
+		objs = s.having(name, vals[0])
+	} else {
+		objs = s.havingAny(name, vals)
 	}
-	return s.havingAny(name, vals), nil
+	s.listed(len(objs))
+	return objs, nil
 }
 
 // ByIndex returns the objects that have a value.
@@ -106,7 +122,9 @@ func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
-	return s.having(name, value), nil
+	objs := s.having(name, value)
+	s.listed(len(objs))
+	return objs, nil
 }
 
 // IndexKeys returns the keys of the objects that have a value, in order.
@@ -114,6 +132,12 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 	if _, err := s.indexFunc(name); err != nil {
 		return nil, err
 	}
+	keys := s.keysHaving(name, value)
+	s.listed(len(keys))
+	return keys, nil
+}
+
+func (s *SnapshotStore) keysHaving(name, value string) []string {
 	s.mu.RLock()
 	s.clock.live.Add(1)
 	defer s.done()
@@ -125,7 +149,7 @@ func (s *SnapshotStore) IndexKeys(name, value string) ([]string, error) {
 		found = append(found, keys.key(slot))
 	}
 	slices.Sort(found)
-	return found, nil
+	return found
 }
 
 // having copies few objects under the lock and more from a snapshot.
