@@ -46,6 +46,8 @@ func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 		d -= d / 10
 	case "late":
 		d += time.Second
+	case "zero-waits":
+		d = max(d, 1) // a timer of zero may go off before its caller goes on
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
