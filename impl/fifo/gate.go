@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/lock"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -14,7 +15,7 @@ import (
 //
 // Invariant: synced is closed ⇔ populated and initial == 0.
 type gate struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	changed sync.Cond // there are new items, or the gate is closed
 	name    string
 	closed  bool
