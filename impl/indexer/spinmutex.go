@@ -2,8 +2,9 @@ package indexer
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/impl/internal/lock"
 )
 
 // spins is how often a lock is tried before its caller parks: about a
@@ -17,7 +18,7 @@ const spins = 64
 // before it parks; and a reader who unlocks while a writer is parked gives its
 // processor to him, whom the unlocking has made the next to run there.
 type spinMutex struct {
-	mu      sync.Mutex
+	mu      lock.Mutex
 	writers atomic.Int32 // those who are parked
 }
 
@@ -43,6 +44,7 @@ func (m *spinMutex) RLock() {
 
 // RUnlock ends what RLock began.
 func (m *spinMutex) RUnlock() {
+	m.mu.Yield()
 	m.mu.Unlock()
 	if m.writers.Load() > 0 {
 		runtime.Gosched()
