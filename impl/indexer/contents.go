@@ -61,15 +61,19 @@ func newContents(stripes int, chunks uint32) *contents {
 		d.objs.leaves, d.keys.data.leaves, d.keys.lens.leaves = few.objs.slice(), few.data.slice(), few.lens.slice()
 		return d
 	}
-	many := &struct {
-		contents
-		all [stripeCount]stripe
-	}{}
+	many := &striped{}
 	many.contents.stripes = stripeCount - 1
 	for i := range many.all {
 		many.all[i].table = newSlotTable(chunks)
 	}
 	return &many.contents
+}
+
+// striped is contents of many stripes. They lie where those of few do: as far behind as
+// their alignment wants.
+type striped struct {
+	contents
+	all [stripeCount]stripe
 }
 
 func (d *contents) setIndices(sc *schema) {
@@ -84,7 +88,7 @@ func (d *contents) setIndices(sc *schema) {
 func (d *contents) stripeOf(h uint64) uint64 { return h >> (64 - 6) & d.stripes }
 
 func (d *contents) numbered(i uint64) *stripe {
-	return (*stripe)(unsafe.Add(unsafe.Pointer(d), unsafe.Sizeof(contents{})+uintptr(i)*unsafe.Sizeof(stripe{})))
+	return (*stripe)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(striped{}.all)+uintptr(i)*unsafe.Sizeof(stripe{})))
 }
 
 func (d *contents) stripe(h uint64) *stripe { return d.numbered(d.stripeOf(h)) }
