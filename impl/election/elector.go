@@ -28,8 +28,8 @@ var (
 	_ Elector = (*leaderelection.LeaderElector)(nil)
 )
 
-// A LeaderElector is one candidate. Its methods may be called from any goroutine;
-// Run once only.
+// A LeaderElector is one candidate. Its methods may be called from any goroutine, but
+// for Run while another Run has not returned.
 //
 // Invariant: it leads only while the clock is before until, and until is never
 // more than RenewDeadline after the start of a write that succeeded. The others
@@ -50,6 +50,8 @@ type LeaderElector struct {
 	abandon  context.CancelFunc // ends the call under way
 
 	// The rest belongs to the goroutine that calls the lock.
+
+	finished chan struct{} // closed when it ends; nil before the first Run
 
 	calls context.Context // of its calls, until one misses its deadline
 	read  reading
@@ -76,21 +78,24 @@ const maxPatience = 100 * time.Millisecond
 // It calls OnStoppedLeading before it returns, whether it led or not.
 //
 // A lock may not heed its context. So its calls are made aside, by one goroutine
-// in turn, and Run watches over their deadlines. If one panics, so does Run.
+// in turn, and Run watches over their deadlines. If one panics, so does Run. Should
+// one that an earlier Run gave up still hang, Run waits for it first.
 func (e *LeaderElector) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	defer e.config.Callbacks.OnStoppedLeading()
 	if ctx.Err() != nil {
 		return
 	}
+	if !e.begin(ctx) {
+		return
+	}
 	klog.FromContext(ctx).Info("Attempting to acquire leader lease...", "lock", e.lock)
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e.calls, e.abandon = context.WithCancel(ctx)
-	finished := make(chan struct{})
 	var panicked any
 	go func() {
-		defer close(finished)
+		defer close(e.finished)
 		defer func() {
 			if panicked = recover(); panicked != nil {
 				klog.FromContext(ctx).Error(nil, "Leader election panicked", "panic", panicked, "stack", string(debug.Stack()))
@@ -105,7 +110,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	ended := ctx.Done()
 	for {
 		select {
-		case <-finished:
+		case <-e.finished:
 			if panicked != nil {
 				e.leave()
 				panic(panicked)
@@ -121,6 +126,23 @@ func (e *LeaderElector) Run(ctx context.Context) {
 		}
 		timer.Reset(next)
 	}
+}
+
+// begin makes a candidate out of one that is new or whose Run returned. It is false if
+// ctx ended before a call did that an earlier Run gave up.
+func (e *LeaderElector) begin(ctx context.Context) bool {
+	if e.finished != nil {
+		select {
+		case <-e.finished:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	e.finished = make(chan struct{})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.phase, e.until, e.deadline = waiting, time.Time{}, time.Time{}
+	return true
 }
 
 // leave ends leading at once.

@@ -46,6 +46,43 @@ func TestLongestLease(t *testing.T) {
 	}
 }
 
+// Run may be called again when it has returned, as client-go's: each time it leads and
+// stops, and the terms do not mix though a call of the first one hangs on.
+func TestRunAgain(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			server := NewMemory(clock.RealClock{}, func(Call) Fault {
+				if age := time.Since(begin); deaf && 0 < age && age < time.Minute {
+					return Fault{Request: time.Hour, Deaf: true}
+				}
+				return Fault{}
+			})
+			var started, stopped int
+			e, err := New(leaderelection.LeaderElectionConfig{
+				Lock: server.Lock("a"), LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+				Callbacks: leaderelection.LeaderCallbacks{
+					OnStartedLeading: func(context.Context) { started++ }, OnStoppedLeading: func() { stopped++ },
+				},
+			})
+			require.NoError(t, err)
+			first, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			e.Run(first) // of the deaf lock, until a renewal misses its deadline
+			for term := range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+				go func() { e.Run(ctx) }()
+				time.Sleep(90 * time.Minute)
+				assert.True(t, e.IsLeader())
+				cancel()
+				synctest.Wait()
+				assert.False(t, e.IsLeader())
+				assert.Equal(t, []int{term + 2, term + 2}, []int{started, stopped})
+			}
+		})
+	}
+}
+
 // A panickingLock panics when the lease is renewed.
 type panickingLock struct{ resourcelock.Interface }
 
