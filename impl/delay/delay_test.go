@@ -1,6 +1,7 @@
 package delay
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -236,11 +237,40 @@ func TestUnhashableKeyLeavesNoLock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := new(workqueue.TypedDelayingQueueConfig[any]{})
-			require.Panics(t, func() { q.AddAfter([]int{1}, time.Hour) })
+			for _, key := range []any{[]int{1}, [2]any{math.NaN(), []int{1}}} { // the second differs from itself before it comes to the slice
+				require.Panics(t, func() { q.AddAfter(key, time.Hour) })
+			}
 			q.AddAfter(1, time.Hour)
 			q.ShutDown()
 		})
 	}
+}
+
+// A steppingClock is later by a step at each look.
+type steppingClock struct {
+	*clocktesting.FakeClock
+	step time.Duration
+}
+
+func (c steppingClock) Since(t time.Time) time.Duration {
+	c.Step(c.step)
+	return c.FakeClock.Since(t)
+}
+
+// A clock that steps at each look neither keeps a timer from being set nor the queue
+// from shutting down.
+func TestSteppingClock(t *testing.T) {
+	each(t, func(t *testing.T, new newQueue) {
+		c := steppingClock{clocktesting.NewFakeClock(time.Unix(0, 0)), 2 * time.Millisecond}
+		q := new(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+		q.AddAfter("key", time.Second)
+		synctest.Wait() // for ever, were the loop to look again and again
+		require.Zero(t, q.Len())
+		c.Step(time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"key"}, take(q))
+		q.ShutDown()
+	})
 }
 
 // Heap4 drops outdated nodes before they outnumber the keys.

@@ -105,9 +105,9 @@ func (a *Alarm) loop(beat <-chan time.Time, fire func() (int64, bool)) {
 
 // set makes timer fire at next. A fake clock may step between the reading of
 // the time and the start of the timer, which would then fire late by that step:
-// so set looks at the time again.
+// so set looks at the time again, though not for ever: one may step at every look.
 func (a *Alarm) set(timer clock.Timer, next int64) clock.Timer {
-	for {
+	for tries := 1; ; tries++ {
 		now := a.Now()
 		wait := time.Duration(next - now)
 		if timer == nil {
@@ -122,7 +122,7 @@ func (a *Alarm) set(timer clock.Timer, next int64) clock.Timer {
 			}
 			timer.Reset(wait)
 		}
-		if time.Duration(a.Now()-now) < time.Millisecond {
+		if time.Duration(a.Now()-now) < time.Millisecond || tries == 10 {
 			return timer
 		}
 	}
