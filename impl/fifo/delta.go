@@ -79,6 +79,12 @@ func toSync(known cache.KeyListerGetter, key string) (obj any, ok bool) {
 	return obj, true
 }
 
+// report tells of a known key without an object. Without an error that is none: the
+// object went after its key was listed.
 func report(err error, key, message string) {
+	if err == nil {
+		klog.Background().Info(message, "key", key)
+		return
+	}
 	utilruntime.HandleErrorWithLogger(klog.Background(), err, message, "key", key)
 }

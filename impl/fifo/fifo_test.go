@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -26,19 +27,28 @@ func deltaQueues(c fifo.Config) map[string]cache.Queue {
 	}
 }
 
+var errStore = errors.New("store failed")
+
 // failingStore knows keys but not their objects.
 type failingStore struct{}
 
 func (failingStore) ListKeys() []string { return []string{"ns/missing", "ns/failing"} }
 func (failingStore) GetByKey(key string) (any, bool, error) {
 	if key == "ns/failing" {
-		return object("stale"), true, errors.New("store failed")
+		return object("stale"), true, errStore
 	}
 	return nil, false, nil
 }
 
-// A store that can't answer costs the final state, not the deletion.
+// A store that can't answer costs the final state, not the deletion, and is reported if
+// it failed: an object that went after its key was listed is no error.
 func TestStoreWithoutAnswer(t *testing.T) {
+	handlers := utilruntime.ErrorHandlers
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+	var reported []error
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) {
+		reported = append(reported, err)
+	}}
 	for name, q := range deltaQueues(fifo.Config{KnownObjects: failingStore{}}) {
 		require.NoError(t, q.Resync(), name)
 		require.NoError(t, q.Replace(nil, "1"), name)
@@ -47,6 +57,8 @@ func TestStoreWithoutAnswer(t *testing.T) {
 			require.NoError(t, err, name)
 			assert.Equal(t, cache.Deltas{{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key}}}, got, name)
 		}
+		assert.Equal(t, []error{errStore, errStore}, reported, "%s: one at Resync, one at Replace", name)
+		reported = nil
 	}
 }
 
