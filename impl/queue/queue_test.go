@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
@@ -320,6 +321,25 @@ func TestRingStorageResizes(t *testing.T) {
 	for _, v := range r.buf {
 		require.Zero(t, v, "popped slots are cleared")
 	}
+}
+
+// strangeClock's Elapsed has nothing to do with CoarseClock's.
+type strangeClock struct{ clock.RealClock }
+
+func (strangeClock) Elapsed() time.Duration { return 42 * time.Hour }
+
+func TestElapsedOfAnotherClock(t *testing.T) {
+	forEach(t, func(t *testing.T, make func(config) workqueue.TypedInterface[string]) {
+		synctest.Test(t, func(t *testing.T) {
+			r := recorder.New()
+			q := make(config{Name: "q", MetricsProvider: r, Clock: strangeClock{}})
+			q.Add("a")
+			time.Sleep(time.Second)
+			q.Get()
+			require.Contains(t, r.String(), "latency=[1]")
+			q.ShutDown()
+		})
+	})
 }
 
 func TestCoarseClock(t *testing.T) {

@@ -131,7 +131,7 @@ func (q *fused[T]) verify(t *testing.T) {
 	length, waiting := 0, 0
 	for slot := q.head; slot != end; slot = q.keys.At(slot).word & end {
 		length++
-		require.EqualValues(t, dirty, q.keys.At(slot).word&(dirty|processing))
+		require.EqualValues(t, uint32(dirty), q.keys.At(slot).word&(dirty|processing))
 	}
 	require.Equal(t, q.length, length)
 	queued := 0

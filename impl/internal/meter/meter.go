@@ -60,7 +60,11 @@ func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *M
 
 // elapsed is a clock that tells the time since it was made for less than Since
 // takes.
-type elapsed interface{ Elapsed() time.Duration }
+type elapsed interface{ Elapsed() Elapsed }
+
+// Elapsed is a time since a clock was made. The type tells a clock of ours from one
+// whose Elapsed may be anything.
+type Elapsed time.Duration
 
 // Now is the present moment.
 func (m *Meter) Now() time.Duration {
@@ -68,7 +72,7 @@ func (m *Meter) Now() time.Duration {
 		return m.ticks.Now()
 	}
 	if m.elapsed != nil {
-		return m.elapsed.Elapsed()
+		return time.Duration(m.elapsed.Elapsed())
 	}
 	return m.clock.Since(m.begin)
 }
