@@ -117,18 +117,44 @@ func plainSample(line string) string {
 	if line[0] == '#' {
 		return line
 	}
-	labels := strings.LastIndexByte(line, '}') + 1
-	if exemplar := strings.Index(line, " # {"); exemplar > 0 {
-		line = line[:exemplar]
-		labels = strings.LastIndexByte(line, '}') + 1
-	}
-	f := strings.Fields(line[labels:])
-	if n := len(f); n > 1 && strings.ContainsAny(f[n-1], ".e") {
-		if t, err := strconv.ParseFloat(f[n-1], 64); err == nil && t > 0 && t < 1e11 {
-			return line[:labels] + " " + strings.Join(f[:n-1], " ") + " " + strconv.FormatInt(int64(math.Round(t*1e3)), 10)
+	at := valueAt(line)
+	// Behind the labels a # begins an exemplar.
+	value, _, _ := strings.Cut(line[at:], "#")
+	f := strings.Fields(value)
+	if len(f) == 2 {
+		// In milliseconds that would be before March 1973.
+		if t, err := strconv.ParseFloat(f[1], 64); err == nil && t > 0 && t < 1e11 {
+			f[1] = strconv.FormatInt(int64(math.Round(t*1e3)), 10)
 		}
 	}
-	return line
+	return line[:at] + " " + strings.Join(f, " ")
+}
+
+// valueAt is where the value of a sample line begins: behind its labels, or behind
+// its name if it has none.
+func valueAt(line string) int {
+	name := len(line) - len(strings.TrimLeft(line, " \t"))
+	end := strings.IndexAny(line[name:], " \t{")
+	if end < 0 {
+		return len(line)
+	}
+	end += name
+	labels := strings.TrimLeft(line[end:], " \t")
+	if !strings.HasPrefix(labels, "{") {
+		return end
+	}
+	quoted := false
+	for i := 0; i < len(labels); i++ {
+		switch {
+		case quoted && labels[i] == '\\':
+			i++ // what is escaped ends no value
+		case labels[i] == '"':
+			quoted = !quoted
+		case labels[i] == '}' && !quoted:
+			return len(line) - len(labels) + i + 1
+		}
+	}
+	return len(line)
 }
 
 // A builder merges series into a snapshot.

@@ -119,6 +119,21 @@ func TestParseForms(t *testing.T) {
 		assert.Equal(t, want, s.Queues["a"])
 		assert.Equal(t, int64(1_700_000_000_250), s.Taken.UnixMilli())
 	})
+	t.Run("OpenMetrics with whole seconds", func(t *testing.T) {
+		s := parse(t, strings.Replace(histograms, "} 4", "} 4 1700000000", 1))
+		assert.Equal(t, int64(1_700_000_000_000), s.Taken.UnixMilli())
+	})
+	t.Run("a value without labels is no timestamp", func(t *testing.T) {
+		for text, taken := range map[string]int64{"1.7e+09": 0, "1.7e+09 1700003600000": 1_700_003_600_000, "1.7e+09 1700003600.5": 1_700_003_600_500} {
+			s := parse(t, histograms+"process_start_time_seconds "+text+"\n")
+			assert.Equal(t, int64(1_700_000_000_000), s.Started.UnixMilli(), text)
+			assert.Equal(t, taken, max(0, s.Taken.UnixMilli()), text)
+		}
+	})
+	t.Run("a label that looks like an exemplar", func(t *testing.T) {
+		s := parse(t, strings.ReplaceAll(histograms, `name="a"`, `pod="p # {\"x\"} 1.5 2.5",name="a"`))
+		assert.Equal(t, want, s.Queues["a"])
+	})
 	t.Run("a fault elsewhere", func(t *testing.T) {
 		assert.Equal(t, want, parse(t, "my_metric{ nonsense\n"+histograms).Queues["a"])
 	})
