@@ -10,7 +10,7 @@
 //     beforehand where calls are made, trial.go compares each with it,
 //     weigh.go says how likely it is, and predictions are over all of them
 //     (candidates.go). They say what the data can't tell, and refuse where it
-//     can't carry advice.
+//     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
 //  3. predict.go simulates the model (package sim) with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
 //     measured.

@@ -97,6 +97,9 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 		a := Advice{Queue: name, Current: current, Recommended: current.Settings}
 		var f *fit
 		if a.Refused, a.Record = refuse(d, q); a.Refused == "" {
+			a.Refused, a.Record = beyond(q, current, d.Interval)
+		}
+		if a.Refused == "" {
 			f = newFit(d, q, current, o, own)
 			a.Current, a.Model = f.current, f.Model
 		}

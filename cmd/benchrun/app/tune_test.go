@@ -97,7 +97,7 @@ func TestTuneScrapesURLsTwice(t *testing.T) {
 	var r tune.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	assert.Contains(t, r.Source, "by --interval")
-	assert.InDelta(t, 12700, r.Queues[0].Model.Observations, 100)
+	assert.Contains(t, r.Queues[0].Refused, "workers were busy on average in", "the scrapes are really 150s apart")
 }
 
 func TestTuneSettingsFile(t *testing.T) {

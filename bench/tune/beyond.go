@@ -1,0 +1,46 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+)
+
+// inaccurate is how far off an interval may be that somebody gives: what it takes to
+// scrape twice.
+const inaccurate = 0.02
+
+// beyond refuses work that so many workers can't have done in the interval, which is
+// then not what it is said to be, and says what to check; nothing if they can.
+func beyond(q scrape.Queue, c Current, interval time.Duration) (why, check string) {
+	span := interval.Seconds()
+	busy := (q.Work.Sum - longest(q.Work, c.Workers)) / span
+	if busy <= (1+inaccurate)*float64(c.Workers) {
+		return "", ""
+	}
+	check = fmt.Sprintf("two scrapes with what really lies between them as --interval, or, if that is right, with the number of workers as --workers (at least %.0f)", math.Ceil(busy/(1+inaccurate)))
+	if c.Told["workers"] == "metrics" {
+		check = "two scrapes with what really lies between them as --interval: the number of workers is the metrics' own"
+	}
+	return fmt.Sprintf("%s workers were busy on average in %v, expected at most the %d that there are (%s)", number(q.Work.Sum/span), interval, c.Workers, c.Told["workers"]), check
+}
+
+// longest is how long the n longest durations took at most: reconciles under way when
+// the interval began are counted in it with what they had taken before.
+func longest(h scrape.Histogram, n int) float64 {
+	sum, others, left := 0.0, 0.0, float64(n)
+	for i := 1; i < len(h.Bounds); i++ {
+		others += h.Bounds[i-1] * h.Counts[i]
+	}
+	for i := len(h.Counts) - 1; i >= 0 && left > 0; i-- {
+		k := min(left, h.Counts[i])
+		if left -= k; i < len(h.Bounds) {
+			sum += k * h.Bounds[i]
+		} else if k > 0 {
+			sum += h.Sum - others // the last bucket has no end
+		}
+	}
+	return min(sum, h.Sum)
+}
