@@ -61,6 +61,9 @@ func (s *search) fewestWorkers(ctx context.Context, most Settings, qps float64, 
 		x.QPS, x.Burst = qps, s.generous(qps)
 	}
 	low, high := max(1, int(s.m.Offered)+1), s.maxWorkers
+	if s.m.bounded() {
+		low = 1
+	}
 	if best.Workers > 0 {
 		high = min(high, int(math.Ceil(Cost(*best)-qps/10))-1)
 	}

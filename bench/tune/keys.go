@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
 )
@@ -174,6 +175,35 @@ func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outc
 	f.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
 	f.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 	return many, nil
+}
+
+// saturated is the load of workers that always find a key waiting, and not more of
+// them than there are keys.
+const saturated = 0.999
+
+// bounded tells that there are so few keys that no more than all of them wait,
+// however few the workers are: what comes on top is coalesced.
+func (m *Model) bounded() bool {
+	if m.Spec == nil || m.Observations == 0 {
+		return false
+	}
+	for _, c := range m.samples {
+		if c.keys >= keysUnknown {
+			return false
+		}
+	}
+	return m.Spec.Resources[0].Count < keysUnknown
+}
+
+// filling is how long it takes until as many keys wait as will in the long run, where
+// that may be most of them: the queue comes nearer to it by a factor of e with as many
+// arrivals as there are keys.
+func (m *Model) filling(s Settings) time.Duration {
+	r := m.Spec.Resources[0]
+	if !m.bounded() || m.Offered < 0.9*float64(s.Workers) {
+		return 0
+	}
+	return time.Duration(5 * float64(r.Count) / r.Events.Arrivals.Rate * 1e9)
 }
 
 // keysTold puts the keys that change often, which are believed in, into words.

@@ -142,7 +142,9 @@ func (m *Model) config(s Settings, e effort) sim.Config {
 		length := time.Duration(float64(e.events) / m.ArrivalRate * 1e9)
 		// Long enough for bursts to come often, as far as that can be paid for.
 		length = max(length, min(20*m.cycle(), 5*length))
-		c.Until, c.Warmup, spec.Duration = length, length/10, length
+		c.Warmup = max(length/10, m.filling(s))
+		c.Until = length - length/10 + c.Warmup
+		spec.Duration = c.Until
 	}
 	return c
 }
@@ -191,6 +193,9 @@ func (m *Model) demand(s Settings) (load float64, bottleneck string) {
 	q := m.queue(s.Queue)
 	occupied := m.AddRate * q.Item
 	load, bottleneck = (m.Offered+occupied)/float64(s.Workers), "workers"
+	if m.bounded() {
+		load = min(load, saturated)
+	}
 	if occupied > load {
 		load, bottleneck = occupied, "queue"
 	}
