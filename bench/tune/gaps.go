@@ -57,17 +57,18 @@ type stream struct {
 	sweepAt, period float64
 	swept           float64 // when the last sweep came
 	size, left      float64 // of sweeps; still to come of the last one
+	sweeping        int     // the key that comes next in a sweep, which holds each once
 	loose           bool
 }
 
 func (a *stream) Next() (loadgen.Draw, bool) {
-	at := a.at
+	at, key := a.at, a.random.IntN(a.keys)
 	switch {
 	case a.left >= 1:
 		a.left--
-		at = a.swept
+		at, key = a.swept, a.nextSwept()
 	case a.sweepAt < a.at:
-		at, a.swept = a.sweepAt, a.sweepAt
+		at, a.swept, a.sweeping = a.sweepAt, a.sweepAt, key
 		if a.sweepAt += a.period; a.loose {
 			a.sweepAt = at + a.period*a.random.ExpFloat64()
 		}
@@ -75,7 +76,12 @@ func (a *stream) Next() (loadgen.Draw, bool) {
 	default:
 		a.at += a.gap.Sample(a.random)
 	}
-	return loadgen.Draw{At: time.Duration(at * 1e9), Key: uint32(a.random.IntN(a.keys)), Type: watch.Modified}, true
+	return loadgen.Draw{At: time.Duration(at * 1e9), Key: uint32(key), Type: watch.Modified}, true
+}
+
+func (a *stream) nextSwept() int {
+	a.sweeping = (a.sweeping + 1) % a.keys
+	return a.sweeping
 }
 
 // matched looks for the value, a logarithm between low and high, with which keys
@@ -158,7 +164,8 @@ func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress fu
 			progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)+len(g.all)))
 			// The last of a sweep waits until the workers have done the others.
 			size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
-			x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(max(4, share*rate*t.reach()/2)), math.Log(max(2, size)), func(size float64) {
+			most := min(max(4, share*rate*t.reach()/2), float64(f.Spec.Resources[0].Count))
+			x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(most), math.Log(max(2, size)), func(size float64) {
 				f.flow = flow{share: share, size: math.Exp(size), loose: loose}
 			})
 			f.flow = flow{}

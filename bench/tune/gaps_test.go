@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -39,4 +40,39 @@ func TestRareSweepsAreSimulatedForLonger(t *testing.T) {
 		assert.InDelta(t, c.trial, x.length, 1, "every %v", c.period)
 		assert.InDelta(t, c.prediction, f.config(f.current.Settings, effort{events: 1_000}).Until, 1, "every %v", c.period)
 	}
+}
+
+// A resync adds each key once, and no two of them are coalesced.
+func TestASweepHoldsEachKeyOnce(t *testing.T) {
+	r := &loadgen.Resource{Count: 30, Events: loadgen.Events{Arrivals: loadgen.Arrivals{Rate: 10}}}
+	next := flow{share: 1, size: 30}.arrivals(r)(*seed)
+	for range 3 {
+		seen := map[uint32]bool{}
+		first, _ := next.Next()
+		seen[first.Key] = true
+		for range 29 {
+			d, _ := next.Next()
+			assert.Equal(t, first.At, d.At)
+			seen[d.Key] = true
+		}
+		assert.Len(t, seen, 30)
+	}
+}
+
+// That all of so many objects come again every five minutes is found, whether their
+// number is told or not.
+func TestResyncOfToldKeys(t *testing.T) {
+	numbers(t)
+	s := system{name: "resync of 600", rate: 7, sweep: [2]float64{300, 600}, service: exponentially(0.04), mean: 0.04, workers: 5, keys: 600}
+	d := s.run(*seed, 1800).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: *seed}, false)
+	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	require.NoError(t, err)
+	assert.InEpsilon(t, 600, f.flow.size, 0.1)
+	s.workers *= 2
+	z := f.current.Settings
+	z.Workers = s.workers
+	x, err := f.predict(t.Context(), z, finest, *seed)
+	require.NoError(t, err)
+	assert.InEpsilon(t, s.truth(t, 0), x.Wait.P99.Mean, 0.1)
 }
