@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/sim"
@@ -49,18 +50,47 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 		r.WaitMean[1] += result.QueueWait.Mean().Seconds() / float64(len(x.results))
 		r.WorkMean[1] += result.Work.Mean().Seconds() / float64(len(x.results))
 	}
-	switch {
-	case f.overloaded:
-		r.Verdict = "not comparable: the queue was overloaded while it was measured"
-	case x.score <= fits:
-		r.Verdict = "good: the measurement is one that the model could have given"
-	case r.Distance < 0.15:
-		r.Verdict = fmt.Sprintf("fair: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
-	default:
-		r.Verdict = fmt.Sprintf("poor: %.0f %% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
+	r.Verdict = r.verdict(x.score, f.overloaded)
+	if strings.HasPrefix(r.Verdict, "poor") {
 		f.doubt("the model reproduces the measurement poorly: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
 	}
 	return r
+}
+
+// verdict puts it into words, so that it agrees with the tables.
+func (r *Reproduction) verdict(score float64, overloaded bool) string {
+	differs := r.differs()
+	switch {
+	case overloaded:
+		return "not comparable: the queue was overloaded while it was measured"
+	case score <= fits && differs == "":
+		return "good: the measurement is one that the model could have given"
+	case score <= fits:
+		return "fair: " + differs
+	case r.Distance < 0.15:
+		return fmt.Sprintf("fair: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
+	}
+	return fmt.Sprintf("poor: %.0f %% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
+}
+
+// differs says what anybody sees in the tables that the model doesn't repeat, whatever
+// the score: nothing where it does, or where what differs is small beside the work.
+func (r *Reproduction) differs() string {
+	least := 0.1 * r.WorkMean[0]
+	if x, y := r.WaitMean[1]+least, r.WaitMean[0]+least; max(x/y, y/x) > 1.5 {
+		return fmt.Sprintf("the mean wait is %s, and %s as measured", Duration(r.WaitMean[1]), Duration(r.WaitMean[0]))
+	}
+	outside := 0
+	for _, b := range r.Wait {
+		// A fifth of what is measured lies outside of eight simulations by chance.
+		if by := max(b.From-b.Measured, b.Measured-b.To); by > max(0.005, (b.To-b.From)/2) {
+			outside++
+		}
+	}
+	if outside > 1 {
+		return fmt.Sprintf("of the %d buckets of waits, %d lie outside of what was simulated", len(r.Wait), outside)
+	}
+	return ""
 }
 
 // explain puts the advice into words and tables.

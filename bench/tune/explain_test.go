@@ -1,0 +1,33 @@
+package tune
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The verdict is no better than what the tables beside it show.
+func TestVerdictAgreesWithTheTables(t *testing.T) {
+	buckets := func(off float64) []Bucket {
+		return []Bucket{
+			{Measured: 0.5 + off, Model: 0.5, From: 0.48, To: 0.52},
+			{Measured: 0.3 - off, Model: 0.3, From: 0.29, To: 0.31},
+			{Measured: 0.2, Model: 0.2, From: 0.18, To: 0.22},
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		r       Reproduction
+		score   float64
+		verdict string
+	}{
+		{"alike", Reproduction{Wait: buckets(0.01), WaitMean: [2]float64{0.1, 0.11}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^good"},
+		{"short waits", Reproduction{Wait: buckets(0), WaitMean: [2]float64{0.0001, 0.001}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^good"},
+		{"half of the mean", Reproduction{Wait: buckets(0), WaitMean: [2]float64{1, 0.5}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^fair: the mean wait is 500ms, and 1s as measured"},
+		{"outside", Reproduction{Wait: buckets(0.06), WaitMean: [2]float64{0.1, 0.1}, WorkMean: [2]float64{0.05, 0.05}}, 5, "^fair: of the 3 buckets of waits, 2 lie outside"},
+		{"another bucket", Reproduction{Distance: 0.1}, 7, "^fair: 10 % of the reconciles"},
+		{"far", Reproduction{Distance: 0.2}, 7, "^poor: 20 %"},
+	} {
+		assert.Regexp(t, c.verdict, c.r.verdict(c.score, false), c.name)
+	}
+}
