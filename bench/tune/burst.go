@@ -229,9 +229,10 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 			return random, err
 		}
 		best = f.believe(all, tried)
+		f.rivals = rivals(all, tried, f.samples)
 	}
 	if best.score >= random.score/2 {
-		f.samples = samples
+		f.samples, f.rivals = samples, nil
 		f.Model.take(was)
 		if random.score <= fits {
 			return random, nil
@@ -278,21 +279,31 @@ func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(
 	if err != nil {
 		return nil, nil, err
 	}
-	few, counted, err := f.hotKeys(ctx, t, slices.Concat(tried, found, swept, []outcome{random}), progress)
-	return slices.Concat(all, clusters, sweeps, few), slices.Concat(tried, found, swept, counted), err
+	turns, turned, err := f.levels(ctx, t, slices.Concat(tried, found, swept), progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, tried = slices.Concat(all, clusters, sweeps, turns), slices.Concat(tried, found, swept, turned)
+	few, counted, err := f.hotKeys(ctx, t, append(slices.Clone(tried), random), progress)
+	if least(tried) <= surely {
+		few, counted = f.moreThanWorkers(few, counted)
+	}
+	return append(all, few...), append(tried, counted...), err
 }
 
 // burstsTold puts the bursts that are believed in into words.
 func (f *fit) burstsTold(was candidate, rate float64) {
 	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
-	list := slices.DeleteFunc(slices.Clone(f.samples), func(c candidate) bool { return c.hot(was) })
+	list := slices.DeleteFunc(slices.Concat(f.samples, f.rivals), func(c candidate) bool { return c.hot(was) })
 	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
+		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.levels.share, b.flow.levels.share), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
 	})
 	text := func(c candidate) string {
 		switch {
 		case c.flow.size > 0:
 			return fmt.Sprintf("%.3g at once every %s", c.flow.size, Duration(c.flow.period(rate)))
+		case c.flow.levels.events > 0:
+			return c.flow.levels.told(rate)
 		case c.flow.own():
 			return fmt.Sprintf("gaps with a coefficient of variation of %.2g", c.flow.gap.cv)
 		}
@@ -303,7 +314,10 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 		found = "anything from " + text(list[0]) + " to " + last + " explains the waits, and predictions are the middle of these; far from the current settings they"
 	}
 	f.unknown("how long bursts are from how dense they are: %s may be off by a factor of three; a trace of the events (--trace) tells", found)
-	middle := list[len(list)/2]
+	middle := f.now()
+	if x := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return c.form() != middle.form() }); len(x) > 0 {
+		middle = x[len(x)/2]
+	}
 	f.Model.take(middle)
 	switch y := middle.flow; {
 	case y.size > 0:
@@ -313,6 +327,9 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 			when += " on average"
 		}
 		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f %% of all, and else at random", y.size, when, 100*y.share)
+		return
+	case y.levels.events > 0:
+		f.Dispersion, f.Bursts = y.levels.dispersion(), "in turn at "+y.levels.told(rate)
 		return
 	case y.own():
 		f.Dispersion = y.gap.cv * y.gap.cv

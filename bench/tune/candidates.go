@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -24,6 +25,51 @@ type candidate struct {
 
 // hot tells whether some keys change more often than in another.
 func (c candidate) hot(than candidate) bool { return c.keys < than.keys || c.skew != than.skew }
+
+// form is a kind of arrivals.
+func (c candidate) form() string {
+	switch y := c.flow; {
+	case c.keys < keysUnknown || c.skew.S > 0:
+		return "keys"
+	case y.levels.events > 0:
+		return "levels"
+	case y.size > 0:
+		return "sweeps"
+	case y.own():
+		return "clusters"
+	}
+	return c.arrivals.Kind
+}
+
+// highest is the rate of arrivals in its bursts, if these last.
+func (c candidate) highest() float64 {
+	switch l := c.flow.levels; {
+	case l.events > 0:
+		high, _ := l.rates(c.arrivals.Rate)
+		return high
+	case c.arrivals.Kind == "onoff":
+		return c.arrivals.Rate * cycleOf(c.arrivals).Seconds() / c.arrivals.On.Mean()
+	}
+	return 0
+}
+
+// rivals are the likeliest of each form of which none is among the samples, though it
+// explains what was measured too. Which grid of forms comes nearest to the truth by
+// chance decides between these: intervals hold what each of them predicts.
+func rivals(all []candidate, tried []outcome, samples []candidate) (list []candidate) {
+	likeliest := map[string]candidate{}
+	for i, c := range all {
+		if first, ok := likeliest[c.form()]; tried[i].score <= surely && (!ok || c.log > first.log) {
+			likeliest[c.form()] = c
+		}
+	}
+	for _, form := range slices.Sorted(maps.Keys(likeliest)) {
+		if !slices.ContainsFunc(samples, func(c candidate) bool { return c.form() == form }) {
+			list = append(list, likeliest[form])
+		}
+	}
+	return list
+}
 
 // drawn is how many candidates, equally likely ones, stand for all.
 const drawn = 8
@@ -78,7 +124,7 @@ func (m *Model) alone(sample int) *Model {
 	p := *m
 	spec := *m.Spec
 	spec.Resources = slices.Clone(spec.Resources)
-	p.Spec, p.samples = &spec, nil
+	p.Spec, p.samples, p.rivals = &spec, nil, nil
 	if len(m.samples) > 0 {
 		p.take(m.samples[sample%len(m.samples)])
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -16,7 +17,13 @@ type doubt struct {
 
 var doubts = [...]doubt{
 	{
-		func(m *Model) float64 { return math.Sqrt(max(0.05, m.Dispersion) / m.Observations) },
+		func(m *Model) float64 {
+			dispersion := m.Dispersion
+			if m.flow.levels.events > 0 {
+				dispersion = m.flow.levels.dispersion()
+			}
+			return math.Sqrt(max(0.05, dispersion) / m.Observations)
+		},
 		func(m *Model, by float64) { m.scale(by, 1) },
 	},
 	{
@@ -53,6 +60,10 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	if err := cmp.Or(errs[:]...); err != nil {
 		return f, err
 	}
+	others, err := m.others(ctx, f.Settings, seed)
+	if err != nil {
+		return f, err
+	}
 	full := m.full(f.Settings)
 	widen := func(x *Interval, least float64, of func(Figures) float64) openness {
 		log := func(f Figures) float64 { return math.Log(least + of(f)) }
@@ -85,11 +96,18 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		factor := func(own, effects float64) float64 { return math.Exp(math.Sqrt(own*own + forms + effects)) }
 		low := factor(math.Log((least+x.Mean)/(least+max(0, x.Low))), sum(below[:]))
 		high := factor(math.Log((least+x.High)/(least+x.Mean)), sum(above[:]))
+		mean := math.Log(least + x.Mean)
 		x.Low, x.High = max(0, (least+x.Mean)/low-least), (least+x.Mean)*high-least
+		for _, g := range others {
+			if unstable = unstable || !g.Stable; g.Stable {
+				x.Low, x.High = min(x.Low, of(g)), max(x.High, of(g))
+				forms = max(forms, (log(g)-mean)*(log(g)-mean))
+			}
+		}
 		if unstable {
 			x.High = Unbounded
 		}
-		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms}
+		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms, lasting: m.lasting(f.Settings)}
 	}
 	for _, q := range []struct {
 		to *Quantiles
@@ -115,6 +133,19 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	widen(&f.CallRate, 1e-9, func(g Figures) float64 { return g.CallRate.Mean })
 	widen(&f.QueueCores, 1e-15, func(g Figures) float64 { return g.QueueCores.Mean })
 	return f, nil
+}
+
+// others are what the forms predict that explain the measurement as well.
+func (m *Model) others(ctx context.Context, s Settings, seed uint64) ([]Figures, error) {
+	list, errs := make([]Figures, len(m.rivals)), make([]error, len(m.rivals))
+	var wg sync.WaitGroup
+	for i, c := range m.rivals {
+		p := m.alone(0)
+		p.take(c)
+		wg.Go(func() { list[i], errs[i] = p.predict(ctx, s, surer, seed+uint64(i)<<40) })
+	}
+	wg.Wait()
+	return list, cmp.Or(errs...)
 }
 
 // ends are predictions for the middle and both ends of the interval of a doubt, made
@@ -147,9 +178,23 @@ func (m *Model) ends(ctx context.Context, s Settings, seed uint64) (list []ends,
 	return list, nil
 }
 
-// full tells whether rate and service time may well be so high that the load
-// exceeds what there is: together, as doubtful as either may be at its end.
+// lasting tells that more comes at times than the workers can do, and that nothing
+// tells for how long: those that there were could do it, so that no wait was longer for
+// it.
+func (m *Model) lasting(s Settings) bool {
+	return slices.ContainsFunc(m.samples, func(c candidate) bool {
+		high := m.Busy * c.highest()
+		return high >= float64(s.Workers) && high < float64(m.workers)
+	})
+}
+
+// full tells whether the load may well exceed what there is: for a part of the time, or
+// as rate and service time may be so high: together, as doubtful as either may be at
+// its end.
 func (m *Model) full(s Settings) bool {
+	if m.lasting(s) {
+		return true
+	}
 	for k := range drawn {
 		p := m.alone(k)
 		rate, service := doubts[0].deviation(p), doubts[1].deviation(p)

@@ -89,7 +89,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		AddRate: q.Adds / span, Work: q.Work.Mean(), Backlog: q.Grown,
 		Utilisation: q.Work.Sum / span / float64(current.Workers),
 		Depth:       q.Wait.Sum / span,
-		wait:        q.Wait, work: q.Work, priority: current.Priority, queues: o.Queues,
+		wait:        q.Wait, work: q.Work, workers: current.Workers, priority: current.Priority, queues: o.Queues,
 	}}
 	for _, doubt := range q.Doubts {
 		f.doubt("%s", doubt)

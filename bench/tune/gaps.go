@@ -17,15 +17,16 @@ import (
 // A flow is a form of arrivals that specs don't have: with gaps of some spread
 // that are independent of each other, or at random but for a share of them that
 // come in sweeps, so many at once: at even distances, as by a resync, or at random,
-// as by a rollout.
+// as by a rollout; or at random at two rates in turn.
 type flow struct {
-	gap   shape
-	share float64
-	size  float64 // of a sweep; 0: none
-	loose bool    // sweeps come at random, and period is a mean
+	gap    shape
+	share  float64
+	size   float64 // of a sweep; 0: none
+	loose  bool    // sweeps come at random, and period is a mean
+	levels levels  // of rates, in turn
 }
 
-func (y flow) own() bool { return y.gap.family != "" || y.size > 0 }
+func (y flow) own() bool { return y.gap.family != "" || y.size > 0 || y.levels.events > 0 }
 
 // period is the time between sweeps, in seconds.
 func (y flow) period(rate float64) float64 { return y.size / (y.share * rate) }
@@ -33,6 +34,9 @@ func (y flow) period(rate float64) float64 { return y.size / (y.share * rate) }
 // arrivals are at a resource's rate.
 func (y flow) arrivals(r *loadgen.Resource) func(seed uint64) sim.Arrivals {
 	rate := r.Events.Arrivals.Rate
+	if y.levels.events > 0 {
+		return y.levels.arrivals(r)
+	}
 	return func(seed uint64) sim.Arrivals {
 		a := &stream{keys: r.Count, random: rand.New(rand.NewPCG(seed, 3<<32))}
 		if y.size == 0 {

@@ -149,6 +149,21 @@ func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress f
 	return all, tried, nil
 }
 
+// moreThanWorkers leaves out keys that nobody told of and that are no more than the
+// workers: hardly anybody runs as many, and to predict that none more would help takes
+// more than waits that something else explains as well.
+func (f *fit) moreThanWorkers(few []candidate, counted []outcome) (left []candidate, outcomes []outcome) {
+	if f.Spec.Resources[0].Count < keysUnknown {
+		return few, counted
+	}
+	for i, c := range few {
+		if c.keys > f.current.Workers {
+			left, outcomes = append(left, c), append(outcomes, counted[i])
+		}
+	}
+	return left, outcomes
+}
+
 // crowded is for a queue that looks overloaded. One that doesn't grow may have few
 // keys, as no more than all of them can wait.
 func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outcome, error) {
@@ -225,5 +240,6 @@ func (f *fit) keysTold(was candidate) {
 		f.doubt("%d keys that change as often as each other would not wait like this; it is explained best if some change more often than others, but not how often the others do", was.keys)
 		return
 	}
+	f.guessed = true
 	f.doubt("many keys would not wait like this; %d to %d that often change while they wait or are worked on explain it best; --keys says how many there are", low, high)
 }

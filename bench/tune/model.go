@@ -43,6 +43,7 @@ type Model struct {
 	shape    shape       // of Service, or of Busy
 	flow     flow        // of arrivals; zero: as the spec says
 	samples  []candidate // predictions are over these; none: of the model itself
+	rivals   []candidate // other forms that explain the measurement as well
 	wait     scrape.Histogram
 	work     scrape.Histogram
 	limiter  scrape.Histogram               // of all queues' calls
@@ -51,6 +52,8 @@ type Model struct {
 	arrivals func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
 	priority bool
 	several  bool      // resources
+	workers  int       // while it was measured
+	guessed  bool      // there are few keys, as only the waits tell
 	shares   []float64 // of the adds, by resource, if there are several
 	queues   []QueueCost
 }

@@ -206,7 +206,11 @@ func (s *search) aim(top Figures) {
 		durations = durations || o.ofTime()
 		if !o.met(top) {
 			reached := o.of(top)
-			s.impossible = append(s.impossible, fmt.Sprintf("%s: the nearest possible within the limits is %s, with %s", o.Text, o.text(reached), brief(top.Settings)))
+			text := fmt.Sprintf("%s: the nearest possible within the limits is %s, with %s", o.Text, o.text(reached), brief(top.Settings))
+			if s.m.guessed {
+				text += ", if there are as few keys as explain the waits, which --keys would tell"
+			}
+			s.impossible = append(s.impossible, text)
 			o.Bound, o.Strict = 1.05*reached, false
 		}
 		s.threshold = append(s.threshold, o)

@@ -11,6 +11,7 @@ import (
 type openness struct {
 	amounts float64 // rate, service time and the size of sweeps, which a longer interval tells better
 	forms   float64 // forms of work and arrivals that all explain the measurement
+	lasting bool    // how long more comes than the workers can do
 }
 
 const (
@@ -53,6 +54,8 @@ func (a *Advice) vague() string {
 	// Squared deviations fall as the interval grows.
 	longer := f.open.amounts / max(wanted/2, wanted-f.open.forms)
 	switch {
+	case f.open.lasting:
+		return text + ": at times more comes than these can do, and for how long two scrapes don't tell; record a trace"
 	case x.High >= Unbounded:
 		return text + fmt.Sprintf(": these may carry less than the load, and %s reconciles can't tell; record a longer interval", number(m.Observations))
 	case f.open.forms > f.open.amounts:
