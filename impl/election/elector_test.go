@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,11 +59,11 @@ func TestRunAgain(t *testing.T) {
 				}
 				return Fault{}
 			})
-			var started, stopped int
+			var started, stopped atomic.Int32
 			e, err := New(leaderelection.LeaderElectionConfig{
 				Lock: server.Lock("a"), LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 				Callbacks: leaderelection.LeaderCallbacks{
-					OnStartedLeading: func(context.Context) { started++ }, OnStoppedLeading: func() { stopped++ },
+					OnStartedLeading: func(context.Context) { started.Add(1) }, OnStoppedLeading: func() { stopped.Add(1) },
 				},
 			})
 			require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestRunAgain(t *testing.T) {
 				cancel()
 				synctest.Wait()
 				assert.False(t, e.IsLeader())
-				assert.Equal(t, []int{term + 2, term + 2}, []int{started, stopped})
+				assert.Equal(t, []int32{int32(term) + 2, int32(term) + 2}, []int32{started.Load(), stopped.Load()})
 			}
 		})
 	}
