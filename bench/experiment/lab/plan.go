@@ -97,7 +97,7 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 		p.Cases = append(p.Cases, pc)
 		comparisons += len(pc.Arms) - 2
 	}
-	p.MinRounds = max(d.minRounds, roundsToTell(comparisons))
+	p.MinRounds = max(d.minRounds, statistic.RoundsToTell(comparisons))
 	if o.Precision > 0 {
 		p.MaxRounds = manyRounds // who asks for a precision has the budget for a limit
 	}
@@ -115,18 +115,6 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 		}
 	}
 	return p, nil
-}
-
-// roundsToTell is the fewest rounds after which the U-test of one comparison
-// can stay significant when all are corrected for: two samples of n can't have
-// a p-value below 2/C(2n, n), and two tests are made.
-func roundsToTell(comparisons int) int {
-	p, n := 1.0, 1
-	for p*float64(2*comparisons) >= statistic.Alpha || n < statistic.MinSamples {
-		n++
-		p *= float64(n) / float64(4*n-2) // C(2n,n) = C(2n-2,n-1)·(4n-2)/n
-	}
-	return n
 }
 
 func planCase(c bench.Case, o Options) experiment.PlannedCase {

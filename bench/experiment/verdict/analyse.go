@@ -41,12 +41,13 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 		stats.Components[i].Cases = append(stats.Components[i].Cases, cs)
 	}
 	adjust(family)
+	needed := statistic.RoundsToTell(len(family))
 	for i := range stats.Components {
 		component := &stats.Components[i]
 		for _, c := range component.Cases {
 			for _, r := range c.Rows {
 				if r.Comparison != nil {
-					r.Comparison.Verdict = verdict(r, c.NoiseFloor)
+					r.Comparison.Verdict = verdict(r, c.NoiseFloor, needed)
 				}
 			}
 			stats.Warnings = append(stats.Warnings, belowFloor(component.Component, c)...)
@@ -58,6 +59,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 			component.Decision = upgrades(run.Plan.Cases, stats.Components[i:i+1])
 		}
 	}
+	stats.Warnings = append(stats.Warnings, beyondReach(stats, needed, len(family))...)
 	stats.Decision = overall(stats.Components)
 	if run.Plan.Profile == experiment.Releases {
 		stats.Decision = upgrades(run.Plan.Cases, stats.Components)
@@ -151,15 +153,20 @@ func adjust(claims []*Comparison) {
 }
 
 // verdict needs both: an interval of paired ratios that stays clear of 1 by
-// more than the noise floor, and a test that survives Holm's correction.
-func verdict(r Row, noiseFloor float64) Verdict {
+// more than the noise floor, and a test that survives Holm's correction, which
+// with less than the needed samples it can't.
+func verdict(r Row, noiseFloor float64, needed int) Verdict {
 	x := r.Comparison
 	switch {
 	case x.Verdict == NoResult:
 		return NoResult
 	case r.Samples < statistic.MinSamples || math.IsInf(x.High, 1): // or too few rounds with a sample of both
 		return TooFew
-	case r.Control || x.PAdjusted >= statistic.Alpha:
+	case r.Control:
+		return Same
+	case x.PAdjusted >= statistic.Alpha && r.Samples < needed:
+		return TooFew
+	case x.PAdjusted >= statistic.Alpha:
 		return Same
 	case x.Low > 1+noiseFloor:
 		return Faster
@@ -180,4 +187,24 @@ func belowFloor(component string, c CaseStats) []experiment.Warning {
 		}
 	}
 	return warnings
+}
+
+// beyondReach says how many samples a verdict takes, if some comparisons have an
+// interval but too few samples to be told from chance among so many.
+func beyondReach(stats Stats, needed, comparisons int) []experiment.Warning {
+	few := 0
+	for _, component := range stats.Components {
+		for _, c := range component.Cases {
+			for _, r := range c.Rows {
+				if x := r.Comparison; x != nil && x.Verdict == TooFew && r.Samples >= statistic.MinSamples {
+					few++
+				}
+			}
+		}
+	}
+	if few == 0 {
+		return nil
+	}
+	return []experiment.Warning{experiment.Warn("run", "%s can't have a verdict, however large the difference: among %s that takes %d samples of each variant",
+		count(few, "comparison"), count(comparisons, "comparison"), needed)}
 }

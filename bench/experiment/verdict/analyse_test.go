@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -51,6 +52,27 @@ func TestTooFewRoundsOfBoth(t *testing.T) {
 	stats := Analyse(experiment.Run{Plan: plan}, samples)
 	assert.Equal(t, map[Verdict]int{TooFew: 4}, stats.Verdicts(), "and not that no difference was shown")
 	assert.Equal(t, "Too few samples to decide on queue.", stats.Decision)
+}
+
+// Ten times as fast in each of six rounds, which is as clear as six rounds can be and
+// could be chance among 24 comparisons.
+func TestTooFewRoundsForSoMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	for cases, want := range map[int]map[Verdict]int{2: {Faster: 6, Same: 2}, 8: {TooFew: 24, Same: 8}} {
+		plan := simulated.Plan(cases)
+		var samples []experiment.Measurement
+		for _, c := range plan.Cases {
+			for round := range 6 {
+				samples = append(samples, simulated.Round(r, simulated.Noises["normal"], c, round, map[string]float64{"ring": 0.1, "slice": 0.1, "sharded": 0.1})...)
+			}
+		}
+		stats := Analyse(experiment.Run{Plan: plan}, samples)
+		assert.Equal(t, want, stats.Verdicts(), "%d cases", cases)
+		if cases == 8 {
+			assert.Equal(t, "Too few samples to decide on queue.", stats.Decision)
+			assert.Contains(t, fmt.Sprint(stats.Warnings), "24 comparisons can't have a verdict, however large the difference: among 24 comparisons that takes 7 samples of each variant")
+		}
+	}
 }
 
 func TestDoubts(t *testing.T) {

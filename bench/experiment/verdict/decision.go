@@ -90,6 +90,9 @@ func baselineOf(c ComponentStats) string {
 // decide is a component's sentence.
 func decide(c ComponentStats) string {
 	best, ok := winner(c)
+	if !ok && undecided(c) {
+		return "There are too few samples to tell whether anything is faster than " + baselineOf(c) + "."
+	}
 	if !ok {
 		return "Keep " + baselineOf(c) + ": " + whyNot(c) + runnersUp(c, Rank{Ratio: 1}) + "."
 	}
@@ -121,8 +124,6 @@ func whyNot(c ComponentStats) string {
 	switch {
 	case len(verdicts) == 0:
 		return "no other full drop-in was measured"
-	case undecided(c):
-		return "there are too few samples to tell"
 	case verdicts[Faster] > 0:
 		return "no full drop-in is faster on balance over all cases"
 	case verdicts[Same] > 0:

@@ -29,7 +29,7 @@ func TestWhyNotTellsOfVerdictsAlone(t *testing.T) {
 	assert.Equal(t, "every full drop-in is slower", whyNot(component(Slower, Slower)))
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(Slower, NoResult)))
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(TooFew, Slower)))
-	assert.Equal(t, "there are too few samples to tell", whyNot(component(TooFew, NoResult)))
+	assert.Equal(t, "There are too few samples to tell whether anything is faster than client-go.", decide(component(TooFew, NoResult)))
 }
 
 func TestTimes(t *testing.T) {

@@ -45,3 +45,15 @@ func Holm(ps []float64) []float64 {
 	}
 	return adjusted
 }
+
+// RoundsToTell is the fewest rounds after which the U-test of one comparison
+// can stay significant when all are corrected for: two samples of n can't have
+// a p-value below 2/C(2n, n), and two tests are made.
+func RoundsToTell(comparisons int) int {
+	p, n := 1.0, 1
+	for p*float64(2*comparisons) >= Alpha || n < MinSamples {
+		n++
+		p *= float64(n) / float64(4*n-2) // C(2n,n) = C(2n-2,n-1)·(4n-2)/n
+	}
+	return n
+}

@@ -23,3 +23,21 @@ func TestUTestIsAProbability(t *testing.T) {
 		}
 	}
 }
+
+// So many rounds are enough for samples that have nothing in common, and fewer are not.
+func TestRoundsToTell(t *testing.T) {
+	apart := func(n int) float64 {
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = float64(i), float64(n+i)
+		}
+		return 2 * UTest(a, b)
+	}
+	for _, comparisons := range []int{1, 10, 45, 90, 1000} {
+		n := RoundsToTell(comparisons)
+		assert.Less(t, float64(comparisons)*apart(n), Alpha)
+		if n > MinSamples {
+			assert.GreaterOrEqual(t, float64(comparisons)*apart(n-1), Alpha)
+		}
+	}
+}
