@@ -6,7 +6,7 @@ import (
 	"github.com/informerbench/informerbench/loadgen"
 )
 
-// A workload of one's own: 90 % of the updates go to 1 % of the pods.
+// A workload of one's own: 90% of the updates go to 1% of the pods.
 func ExampleParseSpec() {
 	spec, err := loadgen.ParseSpec("mine.yaml", []byte(`
 duration: 2s

@@ -225,7 +225,7 @@ func TestPodsAreRealistic(t *testing.T) {
 	require.Less(t, largest, 7200)
 	spec.Resources[0].ManagedFields = false
 	bare, _ := sizes()
-	require.InDelta(t, 0.59, float64(bare)/float64(median), 0.03, "41 % of a recorded pod is managedFields")
+	require.InDelta(t, 0.59, float64(bare)/float64(median), 0.03, "41% of a recorded pod is managedFields")
 }
 
 // A roll-out's pods live as recorded ones do: 1 added, 5 modified, 1 deleted;
@@ -250,7 +250,7 @@ func TestRolloutReplacesEveryPod(t *testing.T) {
 		} else {
 			delete(ready, pod.Name)
 		}
-		require.True(t, 20 <= len(ready) && len(ready) <= 25, "%d pods are ready, surge is 25 %%", len(ready))
+		require.True(t, 20 <= len(ready) && len(ready) <= 25, "%d pods are ready, surge is 25%%", len(ready))
 	}
 	require.Equal(t, map[watch.EventType]int{watch.Added: 20, watch.Modified: 100, watch.Deleted: 20}, count)
 	for _, object := range population {

@@ -104,7 +104,7 @@ func (r *replacer) startJob(at time.Duration) bool {
 		} else {
 			r.revision[id]++
 			j.script = rolloutScript
-			j.window = (len(j.waiting) + 3) / 4 // maxSurge's default, 25 % rounded up
+			j.window = (len(j.waiting) + 3) / 4 // maxSurge's default, 25% rounded up
 		}
 		r.jobs = append(r.jobs, j)
 		return true

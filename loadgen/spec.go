@@ -53,7 +53,7 @@ type Resource struct {
 	Namespaces    int          `yaml:"namespaces,omitempty"` // default 1
 	Nodes         int          `yaml:"nodes,omitempty"`      // pods: default one for 30
 	Replicas      int          `yaml:"replicas,omitempty"`   // pods a deployment, or endpoints a slice, default 20
-	ManagedFields bool         `yaml:"managedFields"`        // default true in YAML: 41 % of a recorded pod's 6.5 KB
+	ManagedFields bool         `yaml:"managedFields"`        // default true in YAML: 41% of a recorded pod's 6.5 KB
 	Size          randvar.Dist `yaml:"size,omitempty"`       // bytes as JSON; smaller than the kind's bare object counts as that
 	Skew          Skew         `yaml:"skew,omitempty"`
 	Events        Events       `yaml:"events,omitempty"`

@@ -13,7 +13,7 @@ import (
 
 // A template is one revision of a deployment: what all its pods share. Pods
 // are modelled on those that a kube-apiserver v1.36 sends: 6.5 KB serialized,
-// 41 % of it managedFields.
+// 41% of it managedFields.
 type template struct {
 	revision   uint32
 	image      string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment/calibration"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A calibrated is how often verdicts were right on data whose truth is known.
@@ -17,8 +18,8 @@ type calibrated struct {
 
 // newCalibrated prints r; own tells whether it is of the user's own machine.
 func newCalibrated(r calibration.Result, own bool) *calibrated {
-	c := &calibrated{Table: &table{Labels: []string{"Check", "Verdict by"}, Columns: []string{"runs", "share", "95 % interval", "promise", "kept"}}}
-	where := strings.TrimSpace(fmt.Sprintf("%s, %s, %s/%s", cmp.Or(r.Environment.CPU, "an unnamed CPU"), plural(r.Environment.Cores, "core"), r.Environment.OS, r.Environment.Arch))
+	c := &calibrated{Table: &table{Labels: []string{"Check", "Verdict by"}, Columns: []string{"runs", "share", "95% interval", "promise", "kept"}}}
+	where := strings.TrimSpace(fmt.Sprintf("%s, %s, %s/%s", cmp.Or(r.Environment.CPU, "an unnamed CPU"), wording.Count(r.Environment.Cores, "core"), r.Environment.OS, r.Environment.Arch))
 	c.About = fmt.Sprintf("Your calibration of %s, on %s.", r.Finished.UTC().Format("2006-01-02"), where)
 	if !own {
 		c.About = fmt.Sprintf("The calibration that came with this program, of %s, on %s; benchrun calibrate makes one of this machine.", r.Finished.UTC().Format("2006-01-02"), where)
@@ -30,13 +31,13 @@ func newCalibrated(r calibration.Result, own bool) *calibrated {
 		}
 		promise := cellValue{Text: none}
 		if x.Promise > 0 {
-			promise = cellValue{Text: limit + percent(x.Promise), Sort: x.Promise}
+			promise = cellValue{Text: limit + wording.Percent(x.Promise), Sort: x.Promise}
 		}
 		share := float64(x.Hits) / float64(max(x.Runs, 1))
 		found, interval := cellValue{Text: none}, cellValue{Text: none}
 		if x.Runs > 0 {
-			found = cellValue{Text: fmt.Sprintf("%s %s", percent(share), what), Sort: share}
-			interval = cellValue{Text: percent(x.Low) + " to " + percent(x.High), Sort: x.Low}
+			found = cellValue{Text: fmt.Sprintf("%s %s", wording.Percent(share), what), Sort: share}
+			interval = cellValue{Text: wording.Percent(x.Low) + " to " + wording.Percent(x.High), Sort: x.Low}
 		}
 		by := quantity(x.Evidence)
 		c.Table.Rows = append(c.Table.Rows, tableRow{[]string{x.Name, by}, []cellValue{

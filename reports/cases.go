@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A caseView is one comparison's table.
@@ -145,7 +146,7 @@ func newRow(r verdict.Row, c verdict.CaseStats, main []column) row {
 	line := row{variantName: variantName{r.Name, r.Summary, r.Peer, r.Comparison == nil && r.Variant == c.Baseline && !r.Control, r.Relaxes},
 		Control: r.Control, Samples: r.Samples, Cells: cells(r, main), Tone: "base", Value: 1, Ratio: "1", Verdict: "baseline"}
 	if x := r.Comparison; x != nil {
-		line.Ratio, line.Value = verdict.Times(x.Ratio), standing(r)
+		line.Ratio, line.Value = wording.Times(x.Ratio), standing(r)
 		if x.Verdict == verdict.NoResult {
 			line.Ratio = none
 		}
@@ -161,7 +162,7 @@ func newRow(r verdict.Row, c verdict.CaseStats, main []column) row {
 			line.Interval = interval(*x)
 		}
 		if finite(x.PAdjusted) {
-			line.P = fmt.Sprintf("p = %.2g after Holm's correction (%.2g before), %s", x.PAdjusted, x.P, plural(r.Samples, "sample"))
+			line.P = fmt.Sprintf("p = %.2g after Holm's correction (%.2g before), %s", x.PAdjusted, x.P, wording.Count(r.Samples, "sample"))
 		}
 	} else if !line.Baseline {
 		line.Ratio, line.Verdict, line.Tone, line.Value = none, "no result", "unknown", 0
@@ -223,7 +224,7 @@ func headline(c verdict.CaseStats) string {
 	if best == nil {
 		return "nothing faster than " + c.Baseline
 	}
-	return best.Variant + " " + verdict.Times(best.Comparison.Ratio)
+	return best.Variant + " " + wording.Times(best.Comparison.Ratio)
 }
 
 // heat is one line of the heat map: the case's ratio for every variant.
@@ -241,7 +242,7 @@ func heat(c verdict.CaseStats, variants []variantName) []heatCell {
 				list[i] = heatCell{Text: "1", Tone: "base", Title: "the baseline", Value: 1}
 			case x == nil || !estimated(*x):
 			default:
-				list[i] = heatCell{Text: verdict.Times(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
+				list[i] = heatCell{Text: wording.Times(x.Ratio), Tone: tone(x.Verdict), Value: x.Ratio,
 					Title: v.Name + ": " + verdictText(*x) + ", " + interval(*x), Level: level(x)}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A confidence says in one word how far the decision may be trusted, and why.
@@ -52,11 +53,11 @@ func judge(run experiment.Run, stats verdict.Stats) confidence {
 	}
 	floor := medianFloor(cases)
 	c := confidence{Reasons: []string{
-		fmt.Sprintf("%d of %s differ by more than noise", different, plural(compared, "comparison")),
-		plural(fewest, "sample") + " or more behind each",
+		fmt.Sprintf("%d of %s differ by more than noise", different, wording.Count(compared, "comparison")),
+		wording.Count(fewest, "sample") + " or more behind each",
 	}}
 	if known(floor) {
-		c.Reasons = append(c.Reasons, fmt.Sprintf("noise floor %s in the median case, %s in the worst", percent(floor), percent(worst)))
+		c.Reasons = append(c.Reasons, fmt.Sprintf("noise floor %s in the median case, %s in the worst", wording.Percent(floor), wording.Percent(worst)))
 	}
 	if open > 0 {
 		c.Reasons = append(c.Reasons, fmt.Sprintf("%d without a verdict", open))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
 )
 
@@ -217,7 +218,7 @@ func (a *driveArm) doubts() []string {
 	}
 	for i, kind := range order {
 		if more := rounds[kind] - 1; more > 0 {
-			texts[i] += fmt.Sprintf(" (and likewise in %s)", plural(more, "more round"))
+			texts[i] += fmt.Sprintf(" (and likewise in %s)", wording.Count(more, "more round"))
 		}
 	}
 	return texts

@@ -146,7 +146,7 @@ func TestASingleDriveDecidesNothing(t *testing.T) {
 	p := newPage(input{name: "drive", drive: d, profiles: &profileSet{}}, 100)
 	assert.True(t, p.Alone)
 	assert.Contains(t, p.Decision, "all accounted for")
-	assert.Contains(t, p.Decision, "99 % within")
+	assert.Contains(t, p.Decision, "99% within")
 	html, err := renderHTML(p)
 	require.NoError(t, err)
 	assert.NotContains(t, string(html), `id="ranking"`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
 )
 
@@ -88,7 +89,7 @@ func balanceTable(d *driven) *table {
 		{"GC an event", func(r drive.Result) float64 { return perEvent(r, r.Usage.GCCPU) }, seconds},
 		{"heap at most", func(r drive.Result) float64 { return float64(r.Usage.HeapPeak) }, bytesText},
 		{"drained in", func(r drive.Result) float64 { return r.Drain.Seconds() }, seconds},
-		{"load’s share of CPU", func(r drive.Result) float64 { return r.Generator.Share }, percent},
+		{"load’s share of CPU", func(r drive.Result) float64 { return r.Generator.Share }, wording.Percent},
 	}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, c.name)
@@ -124,7 +125,7 @@ func perEvent(r drive.Result, used time.Duration) float64 {
 
 // balanceText says why a drive's events are not all accounted for.
 func balanceText(a drive.Accounting) string {
-	text := fmt.Sprintf("%s lost, %s left stale, %s saw an older state than before", plural(a.Lost, "event"), plural(a.Stale, "key"), plural(a.Backwards, "reconcile"))
+	text := fmt.Sprintf("%s lost, %s left stale, %s saw an older state than before", wording.Count(a.Lost, "event"), wording.Count(a.Stale, "key"), wording.Count(a.Backwards, "reconcile"))
 	if a.Sent != a.Delivered+a.Coalesced+a.Lost {
 		text += fmt.Sprintf(", %d sent but %d accounted for", a.Sent, a.Delivered+a.Coalesced+a.Lost)
 	}
@@ -138,7 +139,7 @@ func balanceText(a drive.Accounting) string {
 func (d *driven) outcome() string {
 	a := &d.Arms[0]
 	r := a.rounds[0]
-	text := fmt.Sprintf("%s under %s: %s of %s, ", a.Name, d.Workload, plural(int(r.Accounting.Reconciles), "reconcile"), plural(int(r.Accounting.Sent), "event"))
+	text := fmt.Sprintf("%s under %s: %s of %s, ", a.Name, d.Workload, wording.Count(int(r.Accounting.Reconciles), "reconcile"), wording.Count(int(r.Accounting.Sent), "event"))
 	if r.Accounting.Sound() {
 		text += "all accounted for."
 	} else {
@@ -146,7 +147,7 @@ func (d *driven) outcome() string {
 	}
 	if median, ok := a.at(drive.Settled, 0.5); ok {
 		p99, _ := a.at(drive.Settled, 0.99)
-		text += fmt.Sprintf(" Half of the events settled within %s, 99 %% within %s.", seconds(float64(median[1])), seconds(float64(p99[1])))
+		text += fmt.Sprintf(" Half of the events settled within %s, 99%% within %s.", seconds(float64(median[1])), seconds(float64(p99[1])))
 	}
 	return text
 }
@@ -164,7 +165,7 @@ func driveFacts(d *driven) []fact {
 	}
 	facts = append(facts, fact{"Client limit", limit})
 	if setup.Failure > 0 {
-		facts = append(facts, fact{"Reconciles that fail", percent(setup.Failure)})
+		facts = append(facts, fact{"Reconciles that fail", wording.Percent(setup.Failure)})
 	}
 	if setup.Speed != 1 {
 		speed := "as fast as possible"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 func quoted(args []string) []string {
@@ -48,16 +49,16 @@ func runFacts(run experiment.Run) []fact {
 	}
 	for _, m := range run.Machines {
 		facts = append(facts, fact{"Shard " + m.Shard, fmt.Sprintf("%s, %s, GOMAXPROCS %d, kernel %s: %s", cmp.Or(m.Environment.CPU, "unknown CPU"),
-			plural(m.Environment.Cores, "core"), m.Environment.GOMAXPROCS, m.Environment.Kernel, plural(len(m.Cases), "case"))})
+			wording.Count(m.Environment.Cores, "core"), m.Environment.GOMAXPROCS, m.Environment.Kernel, wording.Count(len(m.Cases), "case"))})
 	}
 	return append(facts, fact{"Samples", samples},
-		fact{"Wanted precision", "± " + percent(plan.Precision)},
+		fact{"Wanted precision", "±" + wording.Percent(plan.Precision)},
 		fact{"Budget", budget(plan)},
 		fact{"Stopped", stopped(run)})
 }
 
 func budget(plan experiment.Plan) string {
-	text := plural(plan.MaxRounds, "round")
+	text := wording.Count(plan.MaxRounds, "round")
 	if plan.MinRounds < plan.MaxRounds {
 		text = fmt.Sprintf("%d to %s", plan.MinRounds, text)
 	}

@@ -105,7 +105,7 @@ func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 	run.Schedule[7].Failure = "timed out after 10s"
 	stats.Warnings = []experiment.Warning{
 		{Scope: "run", Text: "the machine was busy: load average 3.1 on 2 cores"},
-		{Scope: "queue/op=backlog/n=100k/ring", Text: "differs from client-go by 4.1 %, less than this run's noise allows to claim (floor 5.2 %): more rounds or a quieter machine would tell"},
+		{Scope: "queue/op=backlog/n=100k/ring", Text: "differs from client-go by 4.1%, less than this run's noise allows to claim (floor 5.2%): more rounds or a quieter machine would tell"},
 	}
 	return run, stats
 }

@@ -1,18 +1,18 @@
 package reports
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/perf/benchunit"
 )
 
 // none stands where a number is missing.
-const none = "–"
+const none = wording.None
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
@@ -21,21 +21,7 @@ func interval(c verdict.Comparison) string {
 	if !finite(c.Low) || !finite(c.High) || c.Low <= 0 {
 		return none
 	}
-	return strings.TrimSuffix(verdict.Times(c.Low), "×") + " to " + verdict.Times(c.High)
-}
-
-// percent formats a share, 0.034 as "3.4 %".
-func percent(v float64) string {
-	switch {
-	case !finite(v):
-		return none
-	case v > 10:
-		return "over 1000 %"
-	case math.Abs(v) >= 0.0995 || v == 0:
-		return fmt.Sprintf("%.0f %%", 100*v)
-	default:
-		return fmt.Sprintf("%.1f %%", 100*v)
-	}
+	return strings.TrimSuffix(wording.Times(c.Low), "×") + " to " + wording.Times(c.High)
 }
 
 // zeros are the seconds, or minutes and seconds, that a duration ends with if
@@ -145,12 +131,5 @@ func spread(s verdict.Summary) string {
 	if !finite(wide) || wide < 0.0005 {
 		return ""
 	}
-	return "± " + percent(wide)
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return "±" + wording.Percent(wide)
 }

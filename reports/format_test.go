@@ -34,7 +34,7 @@ func TestColumnsShareAScaleAndSayTheirUnit(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	assert.Equal(t, "± 5.0 %", spread(verdict.Summary{Center: 100, Low: 98, High: 105}))
+	assert.Equal(t, "±5%", spread(verdict.Summary{Center: 100, Low: 98, High: 105}))
 	assert.Equal(t, "", spread(verdict.Summary{Center: 3, Low: 3, High: 3}), "exact figures need none")
 	assert.Equal(t, "", spread(verdict.Summary{Center: 3, Low: math.Inf(-1), High: math.Inf(1)}), "too few samples")
 }

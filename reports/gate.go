@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/perf/benchunit"
 )
 
@@ -35,7 +36,7 @@ const maxGateRows, maxGateWarnings = 50, 20
 
 // Verdict is the outcome in one sentence.
 func (g Gate) Verdict() string {
-	n := plural(len(g.Changes), "comparison")
+	n := wording.Count(len(g.Changes), "comparison")
 	switch failed := g.failedChanges(); {
 	case failed > 0:
 		return fmt.Sprintf("Gate failed: %d of %s changed by more than the limit %s", failed, n, g.Limits)
@@ -44,7 +45,7 @@ func (g Gate) Verdict() string {
 	case g.shown() == 0:
 		return fmt.Sprintf("No change is shown in %s", n)
 	}
-	return fmt.Sprintf("%s shown in %s", plural(g.shown(), "change"), n)
+	return fmt.Sprintf("%s shown in %s", wording.Count(g.shown(), "change"), n)
 }
 
 func (g Gate) shown() int {
@@ -83,7 +84,7 @@ func NoiseText(c compare.Change) string {
 	if c.Noise == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("±%.1f%%", 100*c.Noise)
+	return "±" + wording.Percent(c.Noise)
 }
 
 // String says what failed on one line.
@@ -119,7 +120,7 @@ func (g Gate) Markdown() []byte {
 	}
 	if shown := g.largest(); len(shown) > 0 {
 		line("")
-		line("<details><summary>%s</summary>", plural(len(shown), "change")+" shown")
+		line("<details><summary>%s</summary>", wording.Count(len(shown), "change")+" shown")
 		line("")
 		line("| benchmark | unit | old | new | change | noise | p adjusted |")
 		line("|---|---|--:|--:|--:|--:|--:|")
@@ -128,13 +129,13 @@ func (g Gate) Markdown() []byte {
 		}
 		line("")
 		if more := len(shown) - maxGateRows; more > 0 {
-			line("And %s.", plural(more, "smaller one"))
+			line("And %s.", wording.Count(more, "smaller one"))
 		}
 		line("</details>")
 	}
 	if len(g.Warnings) > 0 {
 		line("")
-		line("<details><summary>%s</summary>", plural(len(g.Warnings), "warning"))
+		line("<details><summary>%s</summary>", wording.Count(len(g.Warnings), "warning"))
 		line("")
 		for _, x := range g.Warnings[:min(maxGateWarnings, len(g.Warnings))] {
 			line("- %s: %s", code(x.Scope), text(x.Text))

@@ -36,7 +36,7 @@ func TestGateMarkdown(t *testing.T) {
 	s := string(gateOf(2).Markdown())
 	assert.Contains(t, s, `### Gate failed: 2 of 4 comparisons changed by more than the limit time&gt;5%`)
 	assert.Contains(t, s, "+50.00%")
-	assert.Contains(t, s, "±2.0%")
+	assert.Contains(t, s, "±2%")
 	for line := range strings.Lines(s) {
 		if strings.HasPrefix(line, "|") {
 			cells := strings.Count(line, "|") - strings.Count(line, `\|`)

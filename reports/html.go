@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 var (
@@ -37,7 +39,7 @@ var (
 var application = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + startJS
 
 var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"join": strings.Join, "plural": plural,
+	"join": strings.Join, "plural": wording.Count,
 }).Parse(reportHTML))
 
 // renderHTML prints the page as report.html: one file that needs no other and

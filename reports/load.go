@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // generatorUnit is the unit of what it takes to make an event of a stream.
@@ -52,7 +53,7 @@ func loadShare(l *verdict.Load) string {
 	if l.Of == "" || !finite(l.Share) {
 		return none
 	}
-	return percent(l.Share)
+	return wording.Percent(l.Share)
 }
 
 // loadText is a case's load in half a sentence; empty where it is not known.
@@ -60,5 +61,5 @@ func loadText(c verdict.CaseStats) string {
 	if c.Load == nil || loadShare(c.Load) == none {
 		return ""
 	}
-	return fmt.Sprintf("The load alone is %s of what %s costs.", percent(c.Load.Share), c.Load.Of)
+	return fmt.Sprintf("The load alone is %s of what %s costs.", wording.Percent(c.Load.Share), c.Load.Of)
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // maxMarkdown leaves room for a few words below the 65,536 characters of a
@@ -28,7 +30,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 	}
 	if n := len(p.Warnings) + p.Hidden; n > 0 {
 		line("")
-		line("> **%s**, listed below.", plural(n, "warning"))
+		line("> **%s**, listed below.", wording.Count(n, "warning"))
 	}
 	if p.Drive != nil {
 		writeDrive(p, line)
@@ -114,7 +116,7 @@ func writeComponent(c component, baseline string, line func(format string, args 
 		line("%s", text(c.Hidden))
 		line("")
 	}
-	line("<details><summary>%s, noise floor %s</summary>", plural(len(c.Cases), "case"), c.Noise)
+	line("<details><summary>%s, noise floor %s</summary>", wording.Count(len(c.Cases), "case"), c.Noise)
 	for _, x := range c.Cases {
 		line("")
 		line("%s: %s Noise floor %s. %s", code(x.Name), text(sentence(x.Summary)), x.Noise, text(x.Load))

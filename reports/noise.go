@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 func medianFloor(cases []verdict.CaseStats) float64 {
@@ -24,7 +25,7 @@ func floorText(floor float64) string {
 	if !known(floor) {
 		return "unknown"
 	}
-	return percent(floor)
+	return wording.Percent(floor)
 }
 
 func median(values []float64) float64 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A page is what both reports print. Its text is formatted and still raw: each
@@ -18,7 +19,7 @@ type page struct {
 	Subtitle    string
 	Decision    string
 	Confidence  confidence
-	Level       string // of every interval: "95 %"
+	Level       string // of every interval: "95%"
 	Baseline    string // that ratios are taken against; "the baseline" where components differ
 	Components  []component
 	Axis        axis // shared by all rankings
@@ -119,7 +120,7 @@ func newPage(in input, rows int) *page {
 		p.Failures = first(order, p.Failures, maxWarnings, func(s experiment.Sample) string { return s.Case })
 	}
 	p.Confidence = judge(run, stats)
-	p.Level = percent(cmp.Or(run.Plan.Confidence, 0.95))
+	p.Level = wording.Percent(cmp.Or(run.Plan.Confidence, 0.95))
 	p.Axis = newAxis(stats)
 	p.Baseline = commonBaseline(stats.Components)
 	used := map[string]bool{}
@@ -129,10 +130,10 @@ func newPage(in input, rows int) *page {
 	}
 	p.Loads = newLoads(p.Components)
 	if hidden > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings. To see them in a report, run fewer cases at a time (--component, --case).", plural(hidden, "case")))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not shown here to keep the page small; all are in stats.csv and count in the rankings. To see them in a report, run fewer cases at a time (--component, --case).", wording.Count(hidden, "case")))
 	}
 	if in.profiles.hidden > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s are not drawn here to keep the page small; each case's table links to them.", plural(in.profiles.hidden, "CPU profile")))
+		p.Notes = append(p.Notes, fmt.Sprintf("%s are not drawn here to keep the page small; each case's table links to them.", wording.Count(in.profiles.hidden, "CPU profile")))
 	}
 	for _, graph := range in.profiles.all {
 		p.linkProfile(graph)
@@ -229,7 +230,7 @@ func (p *page) component(c verdict.ComponentStats, shown []int, id string) compo
 	}
 	baselines := map[string]bool{}
 	if len(shown) < len(c.Cases) {
-		view.Hidden = fmt.Sprintf("%d of %s are shown to keep the page small: those with failed samples, the worst of each variant, then those with the largest differences. The others count in the ranking and are in stats.csv.", len(shown), plural(len(c.Cases), "case"))
+		view.Hidden = fmt.Sprintf("%d of %s are shown to keep the page small: those with failed samples, the worst of each variant, then those with the largest differences. The others count in the ranking and are in stats.csv.", len(shown), wording.Count(len(c.Cases), "case"))
 	}
 	for _, x := range c.Cases {
 		baselines[x.Baseline] = true

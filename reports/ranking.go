@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A rank is one line of a component's ranking.
@@ -24,7 +25,7 @@ type rank struct {
 
 func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView) rank {
 	line := rank{variantName: variantName{Name: r.Variant, Peer: r.Peer, Relaxes: r.Relaxes},
-		Ratio: verdict.Times(r.Ratio), Worst: verdict.Times(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
+		Ratio: wording.Times(r.Ratio), Worst: wording.Times(r.Worst), Mid: p.Axis.at(r.Ratio), Value: r.Ratio, WorstValue: r.Worst}
 	if !finite(r.Ratio) || r.Cases == 0 {
 		line.Value, line.WorstValue = 0, 0
 	}
@@ -53,14 +54,14 @@ func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView)
 
 // tally puts the verdicts over the cases into words.
 func tally(r verdict.Rank, open int) (tone, words string) {
-	of := fmt.Sprintf("%d of %s", r.Faster, plural(r.Cases, "case"))
+	of := fmt.Sprintf("%d of %s", r.Faster, wording.Count(r.Cases, "case"))
 	switch {
 	case r.Faster > 0 && r.Slower > 0:
-		tone, words = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, plural(r.Cases, "case"))
+		tone, words = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, wording.Count(r.Cases, "case"))
 	case r.Faster > 0:
 		tone, words = "faster", "faster in "+of
 	case r.Slower > 0:
-		tone, words = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, plural(r.Cases, "case"))
+		tone, words = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, wording.Count(r.Cases, "case"))
 	case r.Cases == 0:
 		return "unknown", "no result"
 	case open >= r.Cases:

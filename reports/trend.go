@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/trend"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/perf/benchunit"
 )
 
@@ -113,9 +114,9 @@ func renderTrend(t trend.Trend) ([]byte, error) {
 		}
 	}
 	p.More, p.MoreCharts = len(t.Series)-len(p.Rows), changed-len(p.Charts)
-	p.Title = fmt.Sprintf("%d of %d series changed over %s.", changed, len(t.Series), plural(len(t.Results), "result"))
+	p.Title = fmt.Sprintf("%d of %d series changed over %s.", changed, len(t.Series), wording.Count(len(t.Results), "result"))
 	if changed == 0 {
-		p.Title = fmt.Sprintf("Nothing is shown to have changed over %s.", plural(len(t.Results), "result"))
+		p.Title = fmt.Sprintf("Nothing is shown to have changed over %s.", wording.Count(len(t.Results), "result"))
 	}
 	if n := len(t.Results); n > 0 {
 		p.Span = fmt.Sprintf("From %s (%s) to %s (%s).", t.Results[0].Label, t.Results[0].Time.UTC().Format("2006-01-02"), t.Results[n-1].Label, t.Results[n-1].Time.UTC().Format("2006-01-02"))
@@ -146,7 +147,7 @@ func newTrendRow(t trend.Trend, s trend.Series) trendRow {
 	r := trendRow{Benchmark: s.Benchmark, Unit: s.Unit, Results: len(s.Values), Noise: none,
 		First: trendFigure(s, s.Values[0]), Last: trendFigure(s, s.Values[len(s.Values)-1])}
 	if s.Noise > 0 {
-		r.Noise = fmt.Sprintf("±%.1f %%", 100*s.Noise)
+		r.Noise = "±" + wording.Percent(s.Noise)
 	}
 	for _, c := range s.Changes {
 		r.Key = cmp.Or(r.Key, c.Grown())
@@ -159,7 +160,7 @@ func stepText(s trend.Series, c trend.Change) string {
 	if c.Before == 0 {
 		return "from 0 to " + trendFigure(s, c.After)
 	}
-	return fmt.Sprintf("%+.1f %%", 100*c.Grown())
+	return fmt.Sprintf("%+.1f%%", 100*c.Grown())
 }
 
 // trendFigure is a value as people read it.

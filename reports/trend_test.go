@@ -33,7 +33,7 @@ func TestTrendPage(t *testing.T) {
 	page, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "1 of 2 series changed over 10 results.")
-	assert.Contains(t, string(page), "&#43;20.0 % since &lt;b&gt;commit&lt;/b&gt;f")
+	assert.Contains(t, string(page), "&#43;20.0% since &lt;b&gt;commit&lt;/b&gt;f")
 	assert.NotContains(t, string(page), "<script>document.title")
 	assert.Less(t, len(page), maxPageBytes)
 	calm := aTrend()

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/sim/reality"
 	"github.com/informerbench/informerbench/loadgen/sim/validate"
 )
@@ -23,15 +24,15 @@ func recordedTrust() trust {
 	for _, r := range validate.Recorded() {
 		worst = max(worst, math.Abs(r.Difference))
 		t.Theory = append(t.Theory, [5]string{
-			r.Model + ", service " + r.Service, percent(r.Utilisation),
-			seconds(r.Theory.Seconds()), seconds(r.Simulated.Mean), fmt.Sprintf("%+.2f %%", 100*r.Difference),
+			r.Model + ", service " + r.Service, wording.Percent(r.Utilisation),
+			seconds(r.Theory.Seconds()), seconds(r.Simulated.Mean), fmt.Sprintf("%+.2f%%", 100*r.Difference),
 		})
 	}
-	t.Worst = fmt.Sprintf("%.1f %%", 100*worst)
+	t.Worst = wording.Percent(worst)
 	wait := func(d time.Duration) string { return seconds(d.Seconds()) }
 	for _, r := range reality.Recorded() {
 		t.Reality = append(t.Reality, [5]string{
-			percent(r.Utilisation), wait(r.DrivenP50), wait(r.SimulatedP50), wait(r.DrivenP99), wait(r.SimulatedP99),
+			wording.Percent(r.Utilisation), wait(r.DrivenP50), wait(r.SimulatedP50), wait(r.DrivenP99), wait(r.SimulatedP99),
 		})
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"os"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/tune"
 )
 
@@ -23,7 +24,7 @@ var (
 var tuneApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + tuneJS + startJS
 
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
-	"effects": tune.Effects, "share": shareText, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g %%", 100*x) }, "seconds": secondsText,
+	"effects": tune.Effects, "share": wording.Percent, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g%%", 100*x) }, "seconds": secondsText,
 }).Parse(tuneHTML))
 
 // WriteTune writes recommended settings into the directory dir: tune.json for
@@ -128,8 +129,6 @@ func newTuneCharts(r tune.Result) []tuneChart {
 	}
 	return list
 }
-
-func shareText(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // secondsText prints a bucket's bound; 0 is the last one's.
 func secondsText(x float64) string {

@@ -26,7 +26,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 		}
 		fmt.Fprintf(&b, "Objectives: %s.\n", cell(strings.Join(texts, "; ")))
 	} else {
-		b.WriteString("No objectives were given: waits as short as they get within 5 % of what events take to be settled, as cheaply as that can be had.\n")
+		b.WriteString("No objectives were given: waits as short as they get within 5% of what events take to be settled, as cheaply as that can be had.\n")
 	}
 	for _, a := range r.Queues {
 		fmt.Fprintf(&b, "\n## %s\n\n", cell(a.Queue))

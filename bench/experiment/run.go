@@ -51,7 +51,7 @@ type Plan struct {
 	Seed       uint64        `json:"seed"`
 	Budget     time.Duration `json:"budgetNanoseconds"`
 	Profiling  time.Duration `json:"profilingNanoseconds"` // the part of the budget kept for profiles, which are no samples
-	Precision  float64       `json:"precision"`            // wanted half width of a ratio's interval, 0.05 for ±5 %
+	Precision  float64       `json:"precision"`            // wanted half width of a ratio's interval, 0.05 for ±5%
 	Confidence float64       `json:"confidence"`           // of every interval: 0.95
 	MinRounds  int           `json:"minRounds"`
 	MaxRounds  int           `json:"maxRounds"`

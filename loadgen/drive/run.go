@@ -172,7 +172,7 @@ func (d *drive) doubts(r *Result) {
 		warn("%v; what comes before is used", d.source.cut)
 	}
 	if r.Generator.Share > costlyLoad {
-		warn("the load itself takes %.0f %% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
+		warn("the load itself takes %.0f%% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
 	}
 	late, taken := r.Latency(Lateness).At(0.99), r.Latency(Taken).At(0.99)
 	switch {

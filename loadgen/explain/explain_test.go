@@ -11,7 +11,7 @@ import (
 )
 
 // What is expected of every preset is what its schedule yields, within five
-// standard deviations of a Poisson count and 2 %.
+// standard deviations of a Poisson count and 2%.
 func TestExplainForetellsThePresets(t *testing.T) {
 	for _, name := range loadgen.Presets() {
 		t.Run(name, func(t *testing.T) {

@@ -18,9 +18,9 @@
 // # Is it right
 //
 // Where theory knows the mean wait, so does the simulation: package validate
-// finds differences of at most 1.1 % over 27 systems (M/M/c, M/D/c and M/G/1, of
-// 1 to 20 workers at utilisations of 0.5, 0.8 and 0.95), with intervals of 1 % to
-// either side (2.5 % where hardly anything waits), and none for the token bucket.
+// finds differences of at most 1.1% over 27 systems (M/M/c, M/D/c and M/G/1, of
+// 1 to 20 workers at utilisations of 0.5, 0.8 and 0.95), with intervals of 1% to
+// either side (2.5% where hardly anything waits), and none for the token bucket.
 //
 // A test holds it against goroutines on client-go's queue in a bubble of virtual
 // time: every key is handed out in the same order at the same time. Package

@@ -79,7 +79,7 @@ func ReplicateFunc(ctx context.Context, c Config, n int, arrivals func(seed uint
 	return complete, nil
 }
 
-// An Interval is a mean over replicas with its 95 % confidence interval. With
+// An Interval is a mean over replicas with its 95% confidence interval. With
 // one replica it has no width, and is not known.
 type Interval struct {
 	Mean float64 `json:"mean"`
@@ -106,7 +106,7 @@ func (r Replicas) Interval(figure func(Result) float64) Interval {
 
 // student is the 97.5th percentile of Student's t with so many degrees of
 // freedom: exact up to two, then by the expansion of Cornish and Fisher, which
-// is good to 1 % at three and to 0.01 % at ten.
+// is good to 1% at three and to 0.01% at ten.
 func student(freedom int) float64 {
 	switch freedom {
 	case 1:

@@ -5,7 +5,7 @@ function driveViewer(box) {
   const stage = choice("Latency", stages.map(s => [s.name, s.name]), (stages.find(s => s.name === "settled") || stages[0]).name);
   controls.append(stage.wrap);
   const nines = q => -Math.log10(1 - q);
-  const ticks = [[nines(0.25), "25 %"], [nines(0.5), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"], [5, "99.999 %"]];
+  const ticks = [[nines(0.25), "25%"], [nines(0.5), "50%"], [1, "90%"], [2, "99%"], [3, "99.9%"], [4, "99.99%"], [5, "99.999%"]];
   const curves = () => arms.map(a => ({ ...a, points: (a.latencies[stage.select.value] || []).filter(p => p[0] >= 0.25 && p[0] < 1).map(p => [nines(p[0]), p[1], p[2], p[3]]) }));
   box.append(controls, legendOf(arms), latency, about);
   addChart(latency, "Latency by percentile, one line an arm. The table below holds the same figures.", 340, width => {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// fake times have 3 % noise on the wall and 1 % on the CPU, and are slower where
+// fake times have 3% noise on the wall and 1% on the CPU, and are slower where
 // that is planted. drift makes go test's two runs of ten unlike.
 func fake(p experiment.Plan, count int) lab.Sampler {
 	r := rand.New(rand.NewPCG(p.Seed, 1))
@@ -193,5 +193,5 @@ func (q *counting) Done(item string) { q.done++; q.TypedInterface.Done(item) }
 
 func TestCheckInWords(t *testing.T) {
 	assert.Equal(t, "no run yet", Check{Planted: 0.1}.String())
-	assert.Contains(t, Check{Planted: 0.1, Runs: 2, Hits: 1, High: 1}.String(), "1 of 2 runs found it (95 % interval 0.0 to 100.0 %)")
+	assert.Contains(t, Check{Planted: 0.1, Runs: 2, Hits: 1, High: 1}.String(), "1 of 2 runs found it (95% interval 0% to 100%)")
 }

@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // outcomeFile ends a trial: without it the trial did not come to its end.
@@ -87,7 +87,7 @@ func check(t trial, unit string, outcomes []outcome) Check {
 	c := Check{Name: "equal variants on this machine", Evidence: unit, Promise: t.promise, Runs: len(outcomes), Budget: t.budget.Seconds()}
 	if t.every > 0 {
 		c.Planted = 1 / float64(t.every)
-		c.Name = fmt.Sprintf("%.0f %% slower, planted", 100*c.Planted)
+		c.Name = wording.Percent(c.Planted) + " slower, planted"
 	}
 	if unit != evidences[0].unit {
 		c.Promise = 0 // verdicts are taken on CPU time; wall time is told beside it

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // FileName is the result's name in the directory of a calibration.
@@ -41,12 +42,12 @@ type Result struct {
 
 // A Check is one promise and how often it was kept.
 type Check struct {
-	Name     string  `json:"name"`              // "equal variants on this machine", "10 % slower, planted"
+	Name     string  `json:"name"`              // "equal variants on this machine", "10% slower, planted"
 	Evidence string  `json:"evidence"`          // the unit of the verdict: "cpu-sec/op" (CPU time), "sec/op" (wall time)
-	Planted  float64 `json:"planted,omitempty"` // how much slower: 0.1 is 10 %; 0 for equal arms
+	Planted  float64 `json:"planted,omitempty"` // how much slower: 0.1 is 10%; 0 for equal arms
 	Runs     int     `json:"runs"`
 	Hits     int     `json:"hits"` // of equal arms the reports with a false verdict, of planted ones those that found it
-	Low      float64 `json:"low"`  // 95 % interval of Hits/Runs (Clopper and Pearson)
+	Low      float64 `json:"low"`  // 95% interval of Hits/Runs (Clopper and Pearson)
 	High     float64 `json:"high"`
 	Promise  float64 `json:"promise"`           // at most this share of false verdicts, at least this share found; 0 for none
 	Seconds  float64 `json:"seconds,omitempty"` // median time of a run; 0 where it was simulated
@@ -84,7 +85,7 @@ func (c Check) State() State {
 }
 
 // String is the check as a sentence's part: "false verdict in 0 of 40 reports
-// (95 % interval 0 to 8.8 %)".
+// (95% interval 0% to 8.8%)".
 func (c Check) String() string {
 	what := "reports with a false verdict"
 	if c.Planted > 0 {
@@ -93,9 +94,9 @@ func (c Check) String() string {
 	if c.Runs == 0 {
 		return "no run yet"
 	}
-	s := fmt.Sprintf("%d of %d %s (95 %% interval %.1f to %.1f %%)", c.Hits, c.Runs, what, 100*c.Low, 100*c.High)
+	s := fmt.Sprintf("%d of %d %s (95%% interval %s to %s)", c.Hits, c.Runs, what, wording.Percent(c.Low), wording.Percent(c.High))
 	if c.Measured > 0 {
-		s += fmt.Sprintf(", measured as %.1f %%", 100*c.Measured)
+		s += ", measured as " + wording.Percent(c.Measured)
 	}
 	if c.Seconds > 0 {
 		s += fmt.Sprintf(", %.0f s a run, longest %.0f s", c.Seconds, c.Longest)
@@ -108,7 +109,7 @@ func (c Check) String() string {
 type Habit struct {
 	Trials  int     `json:"trials"`
 	Seconds float64 `json:"seconds"` // median time that twice -count=10 took
-	Error   float64 `json:"error"`   // median error of its ratio: 0.02 is 2 %
+	Error   float64 `json:"error"`   // median error of its ratio: 0.02 is 2%
 	False   int     `json:"false"`   // trials in which p < 0.05 by the U-test
 	// Ours is the median time after which the rounds' median error is as small
 	// and stays so, by evidence; 0 where it never was.
@@ -117,7 +118,7 @@ type Habit struct {
 
 // String is the comparison in a sentence.
 func (h Habit) String() string {
-	s := fmt.Sprintf("go test -count=10 of equal variants, one after the other, took %.0f s for a median error of %.2f %% and called %d of %d different", h.Seconds, 100*h.Error, h.False, h.Trials)
+	s := fmt.Sprintf("go test -count=10 of equal variants, one after the other, took %.0f s for a median error of %.2f%% and called %d of %d different", h.Seconds, 100*h.Error, h.False, h.Trials)
 	for _, evidence := range evidences {
 		if t := h.Ours[evidence.unit]; t > 0 {
 			s += fmt.Sprintf("; rounds were as precise after %.1f s on %s", t, evidence.name)
@@ -160,7 +161,7 @@ func For(dir string) (r Result, own bool, err error) {
 }
 
 // shareInterval is the interval of Clopper and Pearson: the shares under which
-// neither so many nor so few hits are rarer than 2.5 %.
+// neither so many nor so few hits are rarer than 2.5%.
 func shareInterval(hits, runs int) (low, high float64) {
 	if runs == 0 {
 		return 0, 1

@@ -12,7 +12,7 @@ import (
 )
 
 // simulatedReports is how many reports each noise gets: enough for an interval
-// that ends below 5 % when 2 % are wrong.
+// that ends below 5% when 2% are wrong.
 const simulatedReports = 400
 
 // simulatedChecks counts reports with a false verdict on simulated equal arms:

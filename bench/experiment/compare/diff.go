@@ -19,11 +19,11 @@ type Change struct {
 	Unit      string          `json:"unit"`
 	Old       verdict.Summary `json:"old"`
 	New       verdict.Summary `json:"new"`
-	Ratio     float64         `json:"ratio"`              // new / old medians: 1.05 is 5 % more; 0 where only the old median is 0
+	Ratio     float64         `json:"ratio"`              // new / old medians: 1.05 is 5% more; 0 where only the old median is 0
 	Relative  float64         `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
 	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
 	PAdjusted float64         `json:"pAdjusted"`          // Holm over all changes
-	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5 %; 0 where unknown
+	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
 
 	samples int // that P is of, on the side that has fewer
 }

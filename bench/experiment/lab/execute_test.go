@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fake samples take 100 ms of a bubble's time and have 1 % noise.
+// fake samples take 100 ms of a bubble's time and have 1% noise.
 func fake(fail func(c experiment.PlannedCase, a experiment.Arm) error) Sampler {
 	r := rand.New(rand.NewPCG(1, 1))
 	return func(ctx context.Context, c experiment.PlannedCase, a experiment.Arm) ([]byte, error) {

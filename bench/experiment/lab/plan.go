@@ -31,7 +31,7 @@ type Options struct {
 	Trace      string
 	Seed       uint64
 	Budget     time.Duration
-	Precision  float64 // half width of a ratio's interval: 0.05 is ±5 %
+	Precision  float64 // half width of a ratio's interval: 0.05 is ±5%
 	Rounds     int     // exactly so many rounds of every case, whatever their width
 	SampleTime time.Duration
 	Timeout    time.Duration

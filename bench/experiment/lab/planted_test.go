@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A slow-down of 10 % is found in at least 90 of 100 reports when sampling
-// stops at a precision of ±2.5 %.
+// A slow-down of 10% is found in at least 90 of 100 reports when sampling
+// stops at a precision of ±2.5%.
 func TestPlantedSlowDownIsFound(t *testing.T) {
 	const reports = 40
 	for name, n := range simulated.Noises {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // unlike warns of machines that differ.
@@ -14,11 +15,8 @@ func unlike(shards []shard) []experiment.Warning {
 	kinds := map[string][]string{}
 	var order []string
 	for _, s := range shards {
-		e, cores := s.run.Environment, "cores"
-		if e.Cores == 1 {
-			cores = "core"
-		}
-		kind := fmt.Sprintf("%s/%s, %s, %d %s, GOMAXPROCS %d, %d MiB, kernel %s", e.OS, e.Arch, cmp.Or(e.CPU, "unknown CPU"), e.Cores, cores, e.GOMAXPROCS, e.Memory>>20, e.Kernel)
+		e := s.run.Environment
+		kind := fmt.Sprintf("%s/%s, %s, %s, GOMAXPROCS %d, %d MiB, kernel %s", e.OS, e.Arch, cmp.Or(e.CPU, "unknown CPU"), wording.Count(e.Cores, "core"), e.GOMAXPROCS, e.Memory>>20, e.Kernel)
 		if kinds[kind] == nil {
 			order = append(order, kind)
 		}

@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/impl"
 )
 
@@ -60,11 +61,7 @@ func Parse(args []string) ([]Release, error) {
 		releases = append(releases, r)
 	}
 	if n := len(releases); n < 2 {
-		what := "releases"
-		if n == 1 {
-			what = "release"
-		}
-		return nil, fmt.Errorf("found %d %s, expected two or more, as in client-go@v0.36.3 client-go@v0.37.2", n, what)
+		return nil, fmt.Errorf("found %s, expected two or more, as in client-go@v0.36.3 client-go@v0.37.2", wording.Count(n, "release"))
 	}
 	for i, r := range releases {
 		if r.Module != releases[0].Module {

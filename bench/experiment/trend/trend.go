@@ -44,7 +44,7 @@ type Change struct {
 	P      float64 `json:"p"` // by permutation, before the correction over all series
 }
 
-// Grown is the step as a share: 0.1 is 10 % more; 0 where the level before is 0.
+// Grown is the step as a share: 0.1 is 10% more; 0 where the level before is 0.
 func (c Change) Grown() float64 {
 	if c.Before == 0 {
 		return 0

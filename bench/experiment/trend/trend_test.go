@@ -18,7 +18,7 @@ import (
 func everything(string, string) bool { return true }
 
 // entries has n results of benchmarks whose level is level(benchmark, i), with
-// 3 % noise and an outlier now and then.
+// 3% noise and an outlier now and then.
 func entries(r *rand.Rand, n, benchmarks int, level func(benchmark, i int) float64) []Entry {
 	var all []Entry
 	for i := range n {
@@ -48,7 +48,7 @@ func TestNoChangeNoMark(t *testing.T) {
 			}
 		}
 	}
-	assert.LessOrEqual(t, marked, 6, "of %d histories of 20 series, seed %d: 5 %% are 3, more than 6 come once in 30", histories, seed)
+	assert.LessOrEqual(t, marked, 6, "of %d histories of 20 series, seed %d: 5%% are 3, more than 6 come once in 30", histories, seed)
 }
 
 func TestPlantedStepsAreFound(t *testing.T) {

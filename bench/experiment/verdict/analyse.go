@@ -8,6 +8,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // Analyse derives everything that a report shows from the plan and its samples.
@@ -182,8 +183,8 @@ func belowFloor(component string, c CaseStats) []experiment.Warning {
 	for _, r := range c.Rows {
 		x := r.Comparison
 		if x != nil && x.Verdict == Same && x.PAdjusted < statistic.Alpha && (x.Low > 1 || x.High < 1) {
-			warnings = append(warnings, experiment.Warn(component+"/"+c.Name+"/"+r.Name, "differs from %s by %.1f %%, less than this run's noise allows to claim (floor %.1f %%): more rounds or a quieter machine would tell",
-				c.Baseline, 100*(x.Ratio-1), 100*c.NoiseFloor))
+			warnings = append(warnings, experiment.Warn(component+"/"+c.Name+"/"+r.Name, "differs from %s by %s, less than this run's noise allows to claim (floor %s): more rounds or a quieter machine would tell",
+				c.Baseline, wording.Percent(x.Ratio-1), wording.Percent(c.NoiseFloor)))
 		}
 	}
 	return warnings
@@ -206,5 +207,5 @@ func beyondReach(stats Stats, needed, comparisons int) []experiment.Warning {
 		return nil
 	}
 	return []experiment.Warning{experiment.Warn("run", "%s can't have a verdict, however large the difference: among %s that takes %d samples of each variant",
-		count(few, "comparison"), count(comparisons, "comparison"), needed)}
+		wording.Count(few, "comparison"), wording.Count(comparisons, "comparison"), needed)}
 }

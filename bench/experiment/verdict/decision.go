@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // rank orders a component's variants by the geometric mean of their ratios. A
@@ -96,15 +97,15 @@ func decide(c ComponentStats) string {
 	if !ok {
 		return "Keep " + baselineOf(c) + ": " + whyNot(c) + runnersUp(c, Rank{Ratio: 1}) + "."
 	}
-	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, Times(best.Ratio), baselineOf(c))
+	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, wording.Times(best.Ratio), baselineOf(c))
 	if n := len(c.Cases); n > 1 {
-		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, Times(best.Worst))
+		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, wording.Times(best.Worst))
 		if best.Faster < n {
 			s += fmt.Sprintf(", shown in %d of them", best.Faster)
 		}
 	}
 	if best.Slower > 0 {
-		s += fmt.Sprintf(", although slower in %s", count(best.Slower, "case"))
+		s += fmt.Sprintf(", although slower in %s", wording.Count(best.Slower, "case"))
 	}
 	return s + ", a full drop-in" + runnersUp(c, best) + "."
 }
@@ -127,7 +128,7 @@ func whyNot(c ComponentStats) string {
 	case verdicts[Faster] > 0:
 		return "no full drop-in is faster on balance over all cases"
 	case verdicts[Same] > 0:
-		return fmt.Sprintf("no full drop-in was shown to be faster (noise floor %s)", percent(floor))
+		return fmt.Sprintf("no full drop-in was shown to be faster (noise floor %s)", wording.Percent(floor))
 	case verdicts[TooFew]+verdicts[NoResult] > 0:
 		return "every full drop-in with a verdict is slower"
 	}
@@ -161,7 +162,7 @@ func runnersUp(c ComponentStats, best Rank) string {
 	var s []string
 	for _, r := range c.Ranking {
 		if !dropIn(c, r.Relaxes) && r.Cases == len(c.Cases) && r.Faster > r.Slower && r.Ratio > best.Ratio {
-			s = append(s, fmt.Sprintf("%s is %s as fast but relaxes %s", r.Variant, Times(r.Ratio), strings.Join(r.Relaxes, ", ")))
+			s = append(s, fmt.Sprintf("%s is %s as fast but relaxes %s", r.Variant, wording.Times(r.Ratio), strings.Join(r.Relaxes, ", ")))
 		}
 	}
 	if len(s) == 0 {
@@ -193,9 +194,9 @@ func overall(components []ComponentStats) string {
 	}
 	var s []string
 	if len(use) > 0 {
-		gain := Times(low)
-		if Times(high) != gain {
-			gain = fmt.Sprintf("%s to %s", gain, Times(high))
+		gain := wording.Times(low)
+		if wording.Times(high) != gain {
+			gain = fmt.Sprintf("%s to %s", gain, wording.Times(high))
 		}
 		what := "full drop-ins, %s as fast as what they replace"
 		if len(use) == 1 {
@@ -213,34 +214,4 @@ func overall(components []ComponentStats) string {
 		s = append(s, fmt.Sprintf("Too few samples to decide on %s.", strings.Join(open, ", ")))
 	}
 	return strings.Join(s, " ")
-}
-
-// Times formats a ratio, to three significant digits.
-func Times(ratio float64) string {
-	switch {
-	case math.IsNaN(ratio) || math.IsInf(ratio, 0) || ratio <= 0:
-		return "–"
-	case ratio >= 99.5:
-		return fmt.Sprintf("%.0f×", ratio)
-	case ratio >= 9.95:
-		return fmt.Sprintf("%.1f×", ratio)
-	case ratio >= 0.0995:
-		return fmt.Sprintf("%.2f×", ratio)
-	default:
-		return fmt.Sprintf("%.2g×", ratio)
-	}
-}
-
-func percent(x float64) string {
-	if x > 10 {
-		return "above 1000 %"
-	}
-	return fmt.Sprintf("%.1f %%", 100*x)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,12 +29,4 @@ func TestWhyNotTellsOfVerdictsAlone(t *testing.T) {
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(Slower, NoResult)))
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(TooFew, Slower)))
 	assert.Equal(t, "There are too few samples to tell whether anything is faster than client-go.", decide(component(TooFew, NoResult)))
-}
-
-func TestTimes(t *testing.T) {
-	for r, want := range map[float64]string{1: "1.00×", 0.254: "0.25×", 2.345: "2.35×", 12.34: "12.3×", 123.4: "123×", 0.0123: "0.012×",
-		9.999: "10.0×", 99.96: "100×", 0: "–", -1: "–", math.Inf(1): "–"} {
-		assert.Equal(t, want, Times(r))
-	}
-	assert.Equal(t, "–", Times(math.NaN()))
 }

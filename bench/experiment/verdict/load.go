@@ -9,6 +9,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // loadLimit is the share of an arm's cost from which the load is warned of.
@@ -65,7 +66,7 @@ func heavyLoad(component string, c CaseStats) []experiment.Warning {
 	slices.SortStableFunc(heavy, func(a, b Row) int { return cmp.Compare(b.LoadShare, a.LoadShare) })
 	var shares []string
 	for _, r := range heavy {
-		shares = append(shares, fmt.Sprintf("%.0f %% of what %s costs", 100*r.LoadShare, r.Name))
+		shares = append(shares, fmt.Sprintf("%s of what %s costs", wording.Percent(r.LoadShare), r.Name))
 	}
 	var faster, slower []string
 	for _, r := range c.Rows {
@@ -84,7 +85,7 @@ func heavyLoad(component string, c CaseStats) []experiment.Warning {
 	if len(slower) > 0 {
 		beyond = append(beyond, fmt.Sprintf("%s would be slower than %s by more than is shown", strings.Join(slower, ", "), c.Baseline))
 	}
-	text := fmt.Sprintf("the load itself is %s (limit %.0f %%), which brings ratios nearer to 1", strings.Join(shares, ", "), 100*loadLimit)
+	text := fmt.Sprintf("the load itself is %s (limit %s), which brings ratios nearer to 1", strings.Join(shares, ", "), wording.Percent(loadLimit))
 	if len(beyond) > 0 {
 		text += ": without it " + strings.Join(beyond, ", ")
 	}

@@ -40,11 +40,11 @@ func TestLoadIsAShareAndAWarning(t *testing.T) {
 		assert.InDelta(t, 8/costs[r.Name], r.LoadShare, 1e-9, r.Name)
 	}
 	assert.Contains(t, fmt.Sprint(stats.Warnings),
-		"{queue/op=0 the load itself is 40 % of what ring costs (limit 10 %), which brings ratios nearer to 1: without it ring would be faster than client-go by more than is shown}")
+		"{queue/op=0 the load itself is 40% of what ring costs (limit 10%), which brings ratios nearer to 1: without it ring would be faster than client-go by more than is shown}")
 
 	costs[bench.NullSink] = 15
 	assert.Contains(t, fmt.Sprint(Analyse(rounds(10, costs)).Warnings),
-		"the load itself is 75 % of what ring costs, 15 % of what client-go costs, 15 % of what sharded costs (limit 10 %), which brings ratios nearer to 1: "+
+		"the load itself is 75% of what ring costs, 15% of what client-go costs, 15% of what sharded costs (limit 10%), which brings ratios nearer to 1: "+
 			"without it ring would be faster than client-go by more than is shown, slice would be slower than client-go by more than is shown}")
 
 	costs[bench.NullSink] = 1

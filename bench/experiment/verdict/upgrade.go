@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // upgrades says of each release what changes for who comes from the baseline:
@@ -26,7 +27,7 @@ func upgrades(cases []experiment.PlannedCase, components []ComponentStats) strin
 					if r.Name != release.Name || r.Comparison == nil {
 						continue
 					}
-					what := fmt.Sprintf("%s/%s (%s)", component.Component, c.Name, Times(r.Comparison.Ratio))
+					what := fmt.Sprintf("%s/%s (%s)", component.Component, c.Name, wording.Times(r.Comparison.Ratio))
 					switch r.Comparison.Verdict {
 					case Faster:
 						faster = append(faster, what)
@@ -48,10 +49,10 @@ func upgrades(cases []experiment.PlannedCase, components []ComponentStats) strin
 			parts = append(parts, "faster in "+someOf(faster))
 		}
 		if same > 0 {
-			parts = append(parts, "no difference shown in "+count(same, "case"))
+			parts = append(parts, "no difference shown in "+wording.Count(same, "case"))
 		}
 		if unknown > 0 {
-			parts = append(parts, "too few samples of "+count(unknown, "case"))
+			parts = append(parts, "too few samples of "+wording.Count(unknown, "case"))
 		}
 		sentences = append(sentences, fmt.Sprintf("From %s to %s: %s.", cases[0].Baseline, release.Summary, strings.Join(parts, "; ")))
 	}

@@ -56,7 +56,7 @@ func doubts(c experiment.PlannedCase, arms map[string]statistic.Series) []experi
 }
 
 // twoModes reports that the values fall into two groups of at least a fifth
-// each, further apart than five times the spread within them and than 10 %.
+// each, further apart than five times the spread within them and than 10%.
 // Normal samples do so less than once in a hundred times (see the test).
 func twoModes(values []float64) bool {
 	n := len(values)
@@ -91,7 +91,7 @@ func spread(xs []float64) (mean, squares float64) {
 	return mean, squares
 }
 
-// drifts reports that the run's halves differ, and by more than 5 %.
+// drifts reports that the run's halves differ, and by more than 5%.
 func drifts(values []float64) bool {
 	half := len(values) / 2
 	first, second := values[:half], values[half:]

@@ -43,6 +43,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -185,7 +186,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), count(len(args), "argument"), strings.Join(names, " "))
+			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), wording.Count(len(args), "argument"), strings.Join(names, " "))
 		}
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +54,7 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 		text, _ := json.Marshal(job) // plain data
 		return append(program, "drive-sample", string(text))
 	}, run.Plan.Timeout)
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, of at most %s of load each, seed %d, into %s\n", count(len(c.Arms), "arm"), count(run.Plan.MaxRounds, "round"),
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, of at most %s of load each, seed %d, into %s\n", wording.Count(len(c.Arms), "arm"), wording.Count(run.Plan.MaxRounds, "round"),
 		time.Duration(len(c.Arms))*l.job.Duration, l.job.Seed, l.dir)
 	progress := newProgressLine(cmd.ErrOrStderr())
 	run, samples, err := lab.Lab{Sample: sampler, Report: progress.show}.Execute(cmd.Context(), l.dir, run)
@@ -126,7 +127,7 @@ func (s Suite) driveSampleCommand() *cobra.Command {
 			}
 			if a := result.Accounting; !a.Sound() {
 				return fmt.Errorf("not everything is accounted for: lost %d, last state unseen of %s, backwards %d, two workers at once %d: %s",
-					a.Lost, count(a.Stale, "object"), a.Backwards, a.Together, strings.Join(a.Bad, "; "))
+					a.Lost, wording.Count(a.Stale, "object"), a.Backwards, a.Together, strings.Join(a.Bad, "; "))
 			}
 			c := experiment.PlannedCase{Component: driveComponent, Name: driveCaseName(load.name)}
 			_, err = fmt.Fprint(cmd.OutOrStdout(), benchmarkLine(c, job.Arm, result))

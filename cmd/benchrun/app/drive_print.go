@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
 )
 
@@ -88,8 +89,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		return out.print(w, latencyTable(r))
 	}
 	a := r.Accounting
-	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, count(a.Sent, "event"), shortTime(int64(r.Load)),
-		float64(a.Sent)/max(r.Load, 1).Seconds(), count(r.Setup.Workers, "worker"), shortTime(int64(r.Drain)))
+	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, wording.Count(a.Sent, "event"), shortTime(int64(r.Load)),
+		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), shortTime(int64(r.Drain)))
 	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, API calls %d\n\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.APICalls)
 	if err := out.print(w, latencyTable(r)); err != nil {
@@ -100,8 +101,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		shortTime(int64(u.CPU)), shortTime(int64(u.CPU-u.Burnt)/int64(max(a.Sent, 1))), shortTime(int64(u.Burnt)),
 		shortTime(int64(u.GCCPU)), bytesText(u.HeapPeak), bytesText(u.Allocated), shortTime(int64(u.MutexWait)), shortTime(int64(u.Sched99)))
 	late := r.Latency(drive.Lateness)
-	fmt.Fprintf(w, "load: %s an event by itself, %.1f%% of the CPU time; late by p50 %s, p99 %s",
-		shortTime(int64(r.Generator.PerEvent)), 100*r.Generator.Share, shortTime(late.At(0.5)), shortTime(late.At(0.99)))
+	fmt.Fprintf(w, "load: %s an event by itself, %s of the CPU time; late by p50 %s, p99 %s",
+		shortTime(int64(r.Generator.PerEvent)), wording.Percent(r.Generator.Share), shortTime(late.At(0.5)), shortTime(late.At(0.99)))
 	if alone := r.Generator.Lateness; alone > 0 {
 		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", shortTime(int64(alone)))
 	}
@@ -115,7 +116,7 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 // printFailure says what does not balance.
 func printFailure(w io.Writer, a drive.Accounting) {
 	fmt.Fprintf(w, "FAILED: sent %d, delivered %d, coalesced %d; lost %d, last state unseen of %s, backwards %d, two workers at once %d\n",
-		a.Sent, a.Delivered, a.Coalesced, a.Lost, count(a.Stale, "object"), a.Backwards, a.Together)
+		a.Sent, a.Delivered, a.Coalesced, a.Lost, wording.Count(a.Stale, "object"), a.Backwards, a.Together)
 	for _, bad := range a.Bad {
 		fmt.Fprintf(w, "  %s\n", bad)
 	}

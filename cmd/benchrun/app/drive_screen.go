@@ -85,7 +85,7 @@ func (s *driveScreen) screen(p drive.Progress) []string {
 		fmt.Sprintf("%s, %s", timeOf(p), p.Phase),
 		fmt.Sprintf("events      %8d/s   sent %d, seen %d, not settled %d", t.Sent, p.Sent, p.Seen, t.Unsettled),
 		fmt.Sprintf("reconciles  %8d/s   busy workers %.0f, retries %d/s", t.Reconciles, t.Busy, t.Retries),
-		fmt.Sprintf("settled     p50 %-9s p99 %-9s   queue wait p99 %s", shortTime(t.Settled50), shortTime(t.Settled99), shortTime(t.QueueWait)),
+		fmt.Sprintf("settled     p50%-9s p99%-9s   queue wait p99 %s", shortTime(t.Settled50), shortTime(t.Settled99), shortTime(t.QueueWait)),
 		fmt.Sprintf("process     %.2f CPUs, heap %s", t.CPU, bytesText(t.Heap)),
 		fmt.Sprintf("depth       %8d     %s", t.Depth, bars(s.depths)),
 	}

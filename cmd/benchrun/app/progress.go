@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/term"
 )
 
@@ -49,7 +50,7 @@ func (p *progressLine) show(x lab.Progress) {
 		line += fmt.Sprintf(", at most %s left", x.Left.Round(time.Second))
 	}
 	if x.Done > 0 {
-		line += ", " + count(x.Done, "sample")
+		line += ", " + wording.Count(x.Done, "sample")
 	}
 	if x.Failed > 0 {
 		line += fmt.Sprintf(" (%d failed)", x.Failed)

@@ -33,7 +33,7 @@ since v0.34: queues, DeltaFIFO, indexer, informer and, for controller-runtime,
 its priority queue. The go command downloads what is missing.`,
 		Example: `  benchrun releases client-go@v0.36.3 client-go@v0.37.2
 
-  # Four releases, the queues alone, to 2 %
+  # Four releases, the queues alone, to 2%
   benchrun releases client-go@v0.34 client-go@v0.35 client-go@v0.36 client-go@latest --component queue --precision 2% --budget 10m
 
   benchrun releases controller-runtime@v0.24 controller-runtime@v0.25`,

@@ -16,6 +16,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -38,7 +39,7 @@ stats.json, profiles, report.md and report.html.`,
 		Example: `  # Everything on the quick profile, in under two minutes
   benchrun run
 
-  # Two queues on every case about a cycle, until ratios are known to 2 %
+  # Two queues on every case about a cycle, until ratios are known to 2%
   benchrun run --profile full --component queue --variant ring,client-go --case op=cycle --precision 2%
 
   # The pipeline on your own cluster's traffic
@@ -124,7 +125,7 @@ func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, vers
 	for _, c := range plan.Cases {
 		arms += len(c.Arms)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, seed %d, into %s\n", count(len(plan.Cases), "case"), count(arms, "arm"), plan.Seed, dir)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, seed %d, into %s\n", wording.Count(len(plan.Cases), "case"), wording.Count(arms, "arm"), plan.Seed, dir)
 	run := experiment.Run{Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: versions}
 	run, samples, err := l.Execute(cmd.Context(), dir, run)
 	progress.done()
@@ -222,7 +223,7 @@ func noiseOf(c verdict.ComponentStats) string {
 		for _, r := range cs.Rows {
 			if r.Control && r.Comparison.Verdict == verdict.Same && cs.NoiseFloor > floor {
 				floor = cs.NoiseFloor
-				noise = fmt.Sprintf("%.1f%%", 100*floor)
+				noise = wording.Percent(floor)
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func loadOf(c verdict.ComponentStats) string {
 	if share == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f%%", 100*share)
+	return wording.Percent(share)
 }
 
 // why says in words why sampling ended.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/sim"
 	"github.com/informerbench/informerbench/loadgen/trace"
@@ -40,7 +41,7 @@ API calls are drawn. An hour of a busy controller takes about a second, so it
 answers what if: with more workers, another client limit, slower calls.
 
 It repeats the simulation with other seeds and prints each figure's mean with its
-95 % confidence interval. A controller that can't carry the load is named, with
+95% confidence interval. A controller that can't carry the load is named, with
 what would stabilise it. A recording is the same every time; only what the
 controller does is drawn anew.`,
 		Example: `  # What to expect of a rolling update, and with twice the workers
@@ -132,7 +133,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	case interrupted && len(replicas.Results) == 0:
 		return errors.New("interrupted before the first simulation ended")
 	case interrupted:
-		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %s\n", len(replicas.Results), count(l.replicas, "simulation"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %s\n", len(replicas.Results), wording.Count(l.replicas, "simulation"))
 	case err != nil:
 		return fmt.Errorf("%s: %w", load.name, err)
 	}
@@ -205,16 +206,16 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		return err
 	}
 	out := cmd.OutOrStdout()
-	intervals := "from and to are the means' 95 % confidence intervals"
+	intervals := "from and to are the means' 95% confidence intervals"
 	if v.Replicas == 1 {
 		intervals = "how far a mean is from the truth takes several to tell, so from and to are the mean"
 	}
 	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
-		count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took), intervals)
+		wording.Count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took), intervals)
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {
-		fmt.Fprintf(out, "Stable: %s come first to their limit, at %.0f %% of it.\n", bottleneckText(v.Demand.Bottleneck), 100*v.Demand.Load)
+		fmt.Fprintf(out, "Stable: the tightest limit is %s, %s used.\n", bottleneckText(v.Demand.Bottleneck), wording.Percent(v.Demand.Load))
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func figureText(x float64, unit string) string {
 	case "s":
 		return roundDuration(time.Duration(x * 1e9)).String()
 	case "share":
-		return fmt.Sprintf("%.1f%%", 100*x)
+		return wording.Percent(x)
 	case "1/s":
 		return fmt.Sprintf("%.4g/s", x)
 	}

@@ -25,12 +25,12 @@ func TestSimPredicts(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "queue wait p99")
 	assert.Contains(t, stdout, "2 simulations of 20s in ")
-	assert.Contains(t, stdout, "Stable: workers come first to their limit")
+	assert.Contains(t, stdout, "Stable: the tightest limit is workers, ")
 
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2", "--service", "exp(1s)")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Not stable: the load is")
-	assert.Contains(t, stdout, "from and to are the means' 95 % confidence intervals")
+	assert.Contains(t, stdout, "from and to are the means' 95% confidence intervals")
 
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "1")
 	require.Zero(t, code, stderr)

@@ -26,11 +26,11 @@ func simValidateCommand() *cobra.Command {
 		Long: `Validate simulates systems whose mean wait is known (M/M/c by Erlang, M/D/c by
 Crommelin, M/G/1 by Pollaczek and Khinchine, and a token bucket) until the
 interval of the mean is narrow enough, and prints theory, simulation and
-difference. It exits with 1 if a difference is above 2 %.
+difference. It exits with 1 if a difference is above 2%.
 
 With --drive it drives a controller on client-go's queue in real time, simulates
 it with the same events and service times, and prints p50 and p99 of the queue
-wait of both. It exits with 1 if one differs by more than 15 % and more than
+wait of both. It exits with 1 if one differs by more than 15% and more than
 50 µs. That needs a machine with little else to do.`,
 		Example: `  # All models, in some minutes
   benchrun sim validate
@@ -77,7 +77,7 @@ func (v *simValidation) simulate(cmd *cobra.Command) error {
 		return outOfRange("replicas", v.theory.Most, false)
 	}
 	v.theory.Done = func(r validate.Row) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f, service %s: %+.2f %%\n", r.Model, r.Utilisation, r.Service, 100*r.Difference)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f, service %s: %+.2f%%\n", r.Model, r.Utilisation, r.Service, 100*r.Difference)
 	}
 	rows, failure := validate.Theory(cmd.Context(), validate.Models(), v.theory)
 	t := table{header: []string{"model", "utilisation", "service", "theory", "simulated", "from", "to", "difference"}, value: rows}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/pace"
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/spf13/cobra"
@@ -117,14 +118,14 @@ func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format st
 	ticker.line.done()
 	in.warn(cmd.ErrOrStderr())
 	if kept {
-		return fmt.Errorf("interrupted: %s has the %s until then", to, count(ticker.count, "event"))
+		return fmt.Errorf("interrupted: %s has the %s until then", to, wording.Count(ticker.count, "event"))
 	}
 	if to != "-" {
 		info, err := os.Stat(to)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s, %s\n", to, count(ticker.count, "event"), count(int(info.Size()), "byte"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s, %s\n", to, wording.Count(ticker.count, "event"), wording.Count(int(info.Size()), "byte"))
 	}
 	return nil
 }
@@ -178,7 +179,7 @@ never lost; how late they were is printed at the end.`,
 			err = errors.Join(err, lines.Close())
 			in.warn(cmd.ErrOrStderr())
 			took := time.Since(begin)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, %s a second", count(n, "event"), took.Round(time.Millisecond), figure(float64(n)/took.Seconds()))
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, %s a second", wording.Count(n, "event"), took.Round(time.Millisecond), figure(float64(n)/took.Seconds()))
 			if late := pacer.Lateness(); late.TotalCount() > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "; late by %s (median), %s (p99), %s (max)",
 					time.Duration(late.ValueAtQuantile(50)), time.Duration(late.ValueAtQuantile(99)), time.Duration(late.Max()))

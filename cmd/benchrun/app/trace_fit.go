@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/trace/fit"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -82,7 +83,7 @@ func distanceTable(all []fit.Distance) table {
 		case d.Figure == "zipf":
 			cells = []string{fmt.Sprintf("%.2f", d.Recording), fmt.Sprintf("%.2f", d.Workload), fmt.Sprintf("%+.2f", d.Distance)}
 		case d.Share:
-			cells = []string{percent(d.Recording), percent(d.Workload), fmt.Sprintf("%+.1f points", 100*d.Distance)}
+			cells = []string{wording.Percent(d.Recording), wording.Percent(d.Workload), fmt.Sprintf("%+.1f points", 100*d.Distance)}
 		}
 		t.rows = append(t.rows, append([]string{d.Resource, d.Figure}, cells...))
 	}

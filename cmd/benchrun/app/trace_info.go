@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/trace/summary"
 	"github.com/spf13/cobra"
 )
@@ -21,7 +22,7 @@ func traceInfoCommand() *cobra.Command {
 
   how many events a second, and of which type as recorded
   how large the objects are as JSON, and the share of it that is managedFields
-  TOP 1%       share of the events that the busiest 1 % of the objects take
+  TOP 1%       share of the events that the busiest 1% of the objects take
   ZIPF         exponent of the Zipf law that fits best; 0 is uniform
   PEAK/S       events in the busiest second of the clock
   DISPERSION   variance by mean of the events in a second; 1 is a Poisson process
@@ -50,9 +51,9 @@ func printSummary(w io.Writer, out output, s summary.Summary) error {
 	if s.All.Events == 0 {
 		fmt.Fprint(w, "0 events\n\n")
 	} else if s.Begin.IsZero() {
-		fmt.Fprintf(w, "%s without times\n\n", count(s.All.Events, "event"))
+		fmt.Fprintf(w, "%s without times\n\n", wording.Count(s.All.Events, "event"))
 	} else {
-		fmt.Fprintf(w, "%s in %s from %s on\n\n", count(s.All.Events, "event"), s.Duration.Round(time.Millisecond), s.Begin.Format(time.RFC3339Nano))
+		fmt.Fprintf(w, "%s in %s from %s on\n\n", wording.Count(s.All.Events, "event"), s.Duration.Round(time.Millisecond), s.Begin.Format(time.RFC3339Nano))
 	}
 	if err := out.print(w, trafficTable(s, false)); err != nil {
 		return err
@@ -93,7 +94,7 @@ func trafficTable(s summary.Summary, full bool) table {
 	for _, r := range rows {
 		row := []string{
 			r.Resource, strconv.Itoa(r.Events), figure(r.Rate), strconv.Itoa(r.Added), strconv.Itoa(r.Modified), strconv.Itoa(r.Deleted),
-			strconv.Itoa(r.Objects), figure(r.Size.Median), figure(r.Size.P99), percent(r.Managed), percent(r.Skew.Top1Percent),
+			strconv.Itoa(r.Objects), figure(r.Size.Median), figure(r.Size.P99), wording.Percent(r.Managed), wording.Percent(r.Skew.Top1Percent),
 			fmt.Sprintf("%.2f", r.Skew.ZipfS), strconv.Itoa(r.Bursts.Peak), figure(r.Bursts.Dispersion),
 		}
 		if full {
@@ -107,7 +108,7 @@ func trafficTable(s summary.Summary, full bool) table {
 func livesCells(l summary.Lives) []string {
 	cells := []string{strconv.Itoa(l.Whole), "", "", "", ""}
 	if l.Whole > 0 {
-		cells = []string{strconv.Itoa(l.Whole), figure(l.Modifications.Median), fmt.Sprintf("%d in %s", l.Usual, percent(l.UsualShare)), figure(l.Seconds.Median), figure(l.Seconds.P99)}
+		cells = []string{strconv.Itoa(l.Whole), figure(l.Modifications.Median), fmt.Sprintf("%d in %s", l.Usual, wording.Percent(l.UsualShare)), figure(l.Seconds.Median), figure(l.Seconds.P99)}
 	}
 	if l.Between.Count == 0 {
 		return append(cells, "", "")
@@ -127,8 +128,6 @@ func figure(f float64) string {
 	}
 	return strconv.FormatFloat(f, 'g', 2, 64)
 }
-
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" }
 
 // count reads the recordings to their end.
 func (in *traceInput) count(cmd *cobra.Command, args []string) (*summary.Counter, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/informerbench/informerbench/loadgen/trace/record"
 	"github.com/spf13/cobra"
@@ -115,7 +116,7 @@ func (l *recordCommandLine) run(cmd *cobra.Command) (err error) {
 	stop()
 	err = errors.Join(err, writer.Close())
 	c := recorder.Counts()
-	done := fmt.Sprintf("%s: %s (%d of them existing objects), %s", l.path, count(c.Events, "event"), c.Existing, count(c.Bookmarks, "bookmark"))
+	done := fmt.Sprintf("%s: %s (%d of them existing objects), %s", l.path, wording.Count(c.Events, "event"), c.Existing, wording.Count(c.Bookmarks, "bookmark"))
 	if c.Reconnects+c.Relists > 0 {
 		done += fmt.Sprintf("; watches resumed: %d, lists again: %d, events inferred from them: %d", c.Reconnects, c.Relists, c.Inferred)
 	}
@@ -141,7 +142,7 @@ func (l *recordCommandLine) open(stderr io.Writer) (trace.Writer, error) {
 	}
 	w, dropped, err := trace.Resume(l.path)
 	if dropped > 0 {
-		fmt.Fprintf(stderr, "warning: %s was cut short: what follows its last whole block, %s, was removed\n", l.path, count(int(dropped), "byte"))
+		fmt.Fprintf(stderr, "warning: %s was cut short: what follows its last whole block, %s, was removed\n", l.path, wording.Count(int(dropped), "byte"))
 	}
 	l.options.Known = known
 	return w, err
@@ -197,7 +198,7 @@ func (l *recordCommandLine) watchProgress(w io.Writer, r *record.Recorder) (stop
 			case <-tick.C:
 			}
 			c := r.Counts()
-			p := lab.Progress{Elapsed: time.Since(begin), Doing: fmt.Sprintf("%s, %s", count(c.Events, "event"), what)}
+			p := lab.Progress{Elapsed: time.Since(begin), Doing: fmt.Sprintf("%s, %s", wording.Count(c.Events, "event"), what)}
 			if l.duration > 0 {
 				p.Left = max(0, l.duration-p.Elapsed)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment/trend"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchunit"
@@ -57,7 +58,7 @@ holds a chart of each series with a mark, and a table of all.`,
 			}, seed)
 			t.Warnings = append(t.Warnings, warnings...)
 			if len(t.Series) == 0 {
-				return fmt.Errorf("%s: no benchmark of %s matches --match %q and --unit %q", strings.Join(args, ", "), count(len(entries), "result"), match, unit)
+				return fmt.Errorf("%s: no benchmark of %s matches --match %q and --unit %q", strings.Join(args, ", "), wording.Count(len(entries), "result"), match, unit)
 			}
 			printWarnings(cmd.ErrOrStderr(), t.Warnings)
 			if err := reports.WriteTrend(html, t); err != nil {
@@ -74,13 +75,6 @@ holds a chart of each series with a mark, and a table of all.`,
 	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
 	out.addTo(cmd)
 	return cmd
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out output) error {
@@ -112,7 +106,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out ou
 	}
 	w := cmd.OutOrStdout()
 	if out == "table" {
-		fmt.Fprintf(w, "%d of %d series changed over %s.\n", changed, len(t.Series), count(len(t.Results), "result"))
+		fmt.Fprintf(w, "%d of %d series changed over %s.\n", changed, len(t.Series), wording.Count(len(t.Results), "result"))
 	}
 	if out != "table" || len(tab.rows) > 0 {
 		if out == "table" {

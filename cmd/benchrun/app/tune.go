@@ -58,7 +58,7 @@ An objective is a bound: 'p99 queue wait < 1s', 'p99 settle < 5s', 'mean work < 
 'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is
 from the add to the get, work from the get to done, settle from an event to the
 end of the first successful reconcile that saw it. Without one on durations, they
-become as short as they get within 5 % of settle, as cheaply as that can be had;
+become as short as they get within 5% of settle, as cheaply as that can be had;
 ten calls a second cost as much as a worker.
 
 With --what-if the same figures are predicted for a change that you have in mind.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/tune/lease"
 	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/impl/election"
@@ -148,7 +149,7 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 		return err
 	}
 	if advice.Stopped == "interrupted" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted: recommended is the best of %s tried; \"-\" was not simulated\n", count(len(advice.Choices), "retry period"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted: recommended is the best of %s tried; \"-\" was not simulated\n", wording.Count(len(advice.Choices), "retry period"))
 	}
 	advice.Elector = e.elector
 	if err := out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || out != "table" {
@@ -198,7 +199,7 @@ func electionTable(a lease.Advice) table {
 	}))
 	row("leadership lost for nothing, an hour", simulated(failover.Steady, func(r failover.Result) string { return fmt.Sprintf("%.3g", r.Losses) }))
 	row("API calls of 3s for a renew deadline: leader kept", simulated(failover.SlowAPI, func(r failover.Result) string {
-		return fmt.Sprintf("%.1f%%", 100*float64(r.Kept)/float64(max(1, r.Config.Runs)))
+		return wording.Percent(float64(r.Kept) / float64(max(1, r.Config.Runs)))
 	}))
 	row("API outage survived for sure", func(s failover.Settings, _ results) string { return a.Outage(s).String() })
 	row("clock rates may differ by", func(s failover.Settings, _ results) string {

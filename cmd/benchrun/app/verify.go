@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/spf13/cobra"
 )
 
@@ -155,7 +156,7 @@ func verifyAll(ctx context.Context, names []string, line *progressLine, child fu
 				whole = append(whole, r)
 			}
 		}
-		return whole, fmt.Errorf("interrupted: %d of %s verified", len(whole), count(len(names), "variant"))
+		return whole, fmt.Errorf("interrupted: %d of %s verified", len(whole), wording.Count(len(names), "variant"))
 	}
 	return results, nil
 }

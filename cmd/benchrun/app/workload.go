@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/explain"
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func workloadValidateCommand() *cobra.Command {
 					wrong = append(wrong, err)
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: fine, %s\n", name, count(len(spec.Resources), "resource"))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: fine, %s\n", name, wording.Count(len(spec.Resources), "resource"))
 			}
 			return errors.Join(wrong...)
 		},
@@ -188,8 +189,8 @@ func printOffer(w io.Writer, e *explain.Explanation) {
 		}
 	}
 	c := e.Reconcile
-	fmt.Fprintf(w, "workers   %d, busy %s %% of the time, %s %% at the peak: %s reconciles/s of %v\n",
-		c.Workers, rounded(100*c.Utilisation), rounded(100*c.PeakUse), rounded(c.Reconciles), elapsed(c.Service))
+	fmt.Fprintf(w, "workers   %d, busy %s of the time, %s at the peak: %s reconciles/s of %v\n",
+		c.Workers, wording.Percent(c.Utilisation), wording.Percent(c.PeakUse), rounded(c.Reconciles), elapsed(c.Service))
 	limit := "no client limit"
 	if c.QPS > 0 {
 		limit = fmt.Sprintf("a limit of %s/s", rounded(c.QPS))

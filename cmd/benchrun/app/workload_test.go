@@ -45,7 +45,7 @@ func TestWorkloadExplain(t *testing.T) {
 	lines := strings.Split(stdout, "\n")
 	require.Regexp(t, `^RESOURCE +KIND +PATTERN +OBJECTS +END +ADDED`, lines[0])
 	require.Regexp(t, `^pods +pod +rollout +6000 +`, lines[1])
-	require.Regexp(t, `\nworkers +5, busy 5\d\.?\d* % of the time`, stdout)
+	require.Regexp(t, `\nworkers +5, busy 5\d\.?\d*% of the time`, stdout)
 	require.Contains(t, stdout, "warning   the load's peaks need")
 
 	code, stdout, stderr = benchrun(t, "workload", "explain", "lease-heartbeats", "-o", "json")

@@ -36,7 +36,7 @@ func TestAgrees(t *testing.T) {
 		row  Row
 		want bool
 	}{
-		{"both within 15 %", Row{DrivenP50: 100 * ms, SimulatedP50: 86 * ms, DrivenP99: 100 * ms, SimulatedP99: 114 * ms}, true},
+		{"both within 15%", Row{DrivenP50: 100 * ms, SimulatedP50: 86 * ms, DrivenP99: 100 * ms, SimulatedP99: 114 * ms}, true},
 		{"the median is not", Row{DrivenP50: 100 * ms, SimulatedP50: 84 * ms, DrivenP99: 100 * ms, SimulatedP99: 100 * ms}, false},
 		{"the tail is not", Row{DrivenP50: 100 * ms, SimulatedP50: 100 * ms, DrivenP99: 100 * ms, SimulatedP99: 116 * ms}, false},
 		{"nothing waits", Row{DrivenP50: 9 * time.Microsecond, DrivenP99: 100 * ms, SimulatedP99: 100 * ms}, true},

@@ -60,7 +60,7 @@ type Spread struct {
 
 // Skew says how unequally the events fall on the objects that had any.
 type Skew struct {
-	Top1Percent float64 `json:"top1PercentShare"` // share of the events that the busiest 1 % of the objects take, rounded down to whole objects, at least one
+	Top1Percent float64 `json:"top1PercentShare"` // share of the events that the busiest 1% of the objects take, rounded down to whole objects, at least one
 	ZipfS       float64 `json:"zipfS"`            // exponent of the Zipf law that fits best; 0 is uniform
 	Busiest     int     `json:"busiest"`          // events of the busiest object
 }

@@ -119,7 +119,7 @@ func signedRankCritical(n int, tail float64) int {
 }
 
 // HalfWidth is that of a ratio's interval, relative to its middle: 0.05 for
-// ±5 %.
+// ±5%.
 func HalfWidth(low, high float64) float64 {
 	if low <= 0 || math.IsInf(high, 1) {
 		return math.Inf(1)

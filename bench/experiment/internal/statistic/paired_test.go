@@ -9,7 +9,7 @@ import (
 )
 
 func TestSignedRankCritical(t *testing.T) {
-	// From the usual tables, two-sided 5 %.
+	// From the usual tables, two-sided 5%.
 	for n, want := range map[int]int{5: -1, 6: 0, 7: 2, 8: 3, 10: 8, 15: 25, 20: 52, 50: 434, 100: 1955} {
 		assert.InDelta(t, want, signedRankCritical(n, 0.025), float64(n/100), "n=%d", n)
 	}
