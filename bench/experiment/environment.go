@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -45,6 +46,17 @@ func Versions() map[string]string {
 		}
 	}
 	return versions
+}
+
+// RawHeader begins a raw.txt with what benchstat prints above its tables. Only
+// what makes two files incomparable belongs here, because benchstat separates by
+// it.
+func (e Environment) RawHeader() string {
+	header := fmt.Sprintf("goos: %s\ngoarch: %s\npkg: github.com/informerbench/informerbench/bench\n", e.OS, e.Arch)
+	if e.CPU != "" {
+		header += "cpu: " + e.CPU + "\n"
+	}
+	return header
 }
 
 func memory() uint64 {

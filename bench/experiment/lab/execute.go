@@ -58,7 +58,7 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 		return run, nil, err
 	}
 	defer raw.Close()
-	if _, err := raw.WriteString(rawHeader(run.Environment)); err != nil {
+	if _, err := raw.WriteString(run.Environment.RawHeader()); err != nil {
 		return run, nil, err
 	}
 	x := &execution{run: run, raw: raw, sample: l.Sample, report: l.Report}

@@ -6,21 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchfmt"
 )
-
-// rawHeader holds what benchstat prints above its tables. Only what makes two
-// files incomparable belongs here, because benchstat separates by it.
-func rawHeader(e experiment.Environment) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "goos: %s\ngoarch: %s\npkg: github.com/informerbench/informerbench/bench\n", e.OS, e.Arch)
-	if e.CPU != "" {
-		fmt.Fprintf(&s, "cpu: %s\n", e.CPU)
-	}
-	return s.String()
-}
 
 // findResult takes the one result called name out of a sample's output.
 func findResult(output []byte, name, unit string) (line []byte, values map[string]float64, err error) {

@@ -159,10 +159,9 @@ func (s Suite) keep(dir string, run experiment.Run, r drive.Result, took time.Du
 	if err != nil {
 		return err
 	}
-	header := fmt.Sprintf("goos: %s\ngoarch: %s\ncpu: %s\n", run.Environment.OS, run.Environment.Arch, run.Environment.CPU)
 	err = errors.Join(
 		writeResult(resultFile(dir, r.Arm, r.Round), r),
-		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(header+line), 0o666),
+		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(run.Environment.RawHeader()+line), 0o666),
 		os.WriteFile(filepath.Join(dir, "run.json"), append(record, '\n'), 0o666),
 	)
 	if err != nil {

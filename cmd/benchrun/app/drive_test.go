@@ -80,6 +80,9 @@ func TestDriveOnce(t *testing.T) {
 	}
 	assert.Equal(t, "rounds", run.Stopped)
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
+	raw, err := os.ReadFile(filepath.Join(dir, "raw.txt"))
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), "\npkg: github.com/informerbench/informerbench/bench\n", "as in a run's, so that benchstat puts them in one table")
 }
 
 func TestDriveFormats(t *testing.T) {
