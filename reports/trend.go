@@ -101,23 +101,16 @@ func renderTrend(t trend.Trend) ([]byte, error) {
 		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(trendApplication)),
 		CSS:    template.CSS(reportCSS), ECharts: template.JS(echarts), Application: template.JS(trendApplication), Warnings: t.Warnings,
 	}
-	changed := 0
 	for _, s := range t.Series {
-		if len(s.Changes) > 0 {
-			changed++
-			if len(p.Charts) < maxTrendCharts {
-				p.Charts = append(p.Charts, newTrendChart(t, s))
-			}
+		if len(s.Changes) > 0 && len(p.Charts) < maxTrendCharts {
+			p.Charts = append(p.Charts, newTrendChart(t, s))
 		}
 		if len(p.Rows) < maxTrendRows {
 			p.Rows = append(p.Rows, newTrendRow(t, s))
 		}
 	}
-	p.More, p.MoreCharts = len(t.Series)-len(p.Rows), changed-len(p.Charts)
-	p.Title = fmt.Sprintf("%d of %d series changed over %s.", changed, len(t.Series), wording.Count(len(t.Results), "result"))
-	if changed == 0 {
-		p.Title = fmt.Sprintf("Nothing is shown to have changed over %s.", wording.Count(len(t.Results), "result"))
-	}
+	p.More, p.MoreCharts = len(t.Series)-len(p.Rows), t.Changed()-len(p.Charts)
+	p.Title = t.Title()
 	if n := len(t.Results); n > 0 {
 		p.Span = fmt.Sprintf("From %s (%s) to %s (%s).", t.Results[0].Label, t.Results[0].Time.UTC().Format("2006-01-02"), t.Results[n-1].Label, t.Results[n-1].Time.UTC().Format("2006-01-02"))
 	}

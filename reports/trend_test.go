@@ -41,7 +41,7 @@ func TestTrendPage(t *testing.T) {
 	require.NoError(t, WriteTrend(path, calm))
 	page, err = os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Contains(t, string(page), "Nothing is shown to have changed over 10 results.")
+	assert.Contains(t, string(page), "No change shown in 1 series over 10 results.")
 	assert.ErrorContains(t, WriteTrend(filepath.Join(path, "x"), calm), "not a directory")
 }
 

@@ -2,6 +2,7 @@ package trend
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A Trend is what entries show together.
@@ -55,6 +57,9 @@ func (c Change) Grown() float64 {
 // level is the fewest results that make one: fewer can be a bad day.
 const level = 3
 
+// fewest results have room for a change: a level on either side.
+const fewest = 2 * level
+
 // Find looks for changes in every series that holds(benchmark, unit). A mark
 // needs a rank statistic that few permutations of the series reach (Pettitt's,
 // standardised; Benjamini and Hochberg over all series), and a step beyond the
@@ -88,6 +93,9 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 			}
 		}
 	}
+	if n := len(entries); n < fewest {
+		t.Warnings = append(t.Warnings, experiment.Warn("run", "%s can't show a change: that takes %d, of which %d are before it and %d after", wording.Count(n, "result"), fewest, level, level))
+	}
 	plain := 0
 	for _, s := range order {
 		if slices.Min(relatives[s]) > 0 {
@@ -110,6 +118,30 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 		return cmp.Or(cmp.Compare(b.largest(), a.largest()), strings.Compare(a.Benchmark, b.Benchmark))
 	})
 	return t
+}
+
+// Changed counts the series with a change.
+func (t Trend) Changed() int {
+	n := 0
+	for _, s := range t.Series {
+		if len(s.Changes) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Title says in a sentence what became of the series.
+func (t Trend) Title() string {
+	results := wording.Count(len(t.Results), "result")
+	switch changed := t.Changed(); {
+	case changed > 0:
+		return fmt.Sprintf("%d of %d series changed over %s.", changed, len(t.Series), results)
+	case len(t.Results) < fewest:
+		return fmt.Sprintf("Nothing to compare yet: %s of the %d that a change takes.", results, fewest)
+	default:
+		return fmt.Sprintf("No change shown in %d series over %s.", len(t.Series), results)
+	}
 }
 
 // largest is the size of the largest change, on a scale where half and double
@@ -196,7 +228,7 @@ func (s *Series) measure() {
 // split finds the most likely step and the share of permutations of the values
 // that have one as clear. It stops early where that is many.
 func split(values []float64, permutations int, r *rand.Rand) (at int, p float64) {
-	if len(values) < 2*level {
+	if len(values) < fewest {
 		return 0, 1
 	}
 	ranks := ranked(values)

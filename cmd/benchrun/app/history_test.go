@@ -32,6 +32,11 @@ func TestHistoryAndTrend(t *testing.T) {
 	assert.Contains(t, stderr, "are absolute figures, for want of upstream's code in every result")
 	assert.FileExists(t, page)
 
+	code, stdout, stderr = benchrun(t, "trend", base, "--html", page)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "Nothing to compare yet: 1 result of the 6 that a change takes.")
+	assert.Contains(t, stderr, "1 result can't show a change: that takes 6, of which 3 are before it and 3 after")
+
 	_, stdout, _ = benchrun(t, "trend", history, "--html", page, "--match", "Queue", "--unit", "ns/op", "-o", "csv")
 	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 
@@ -50,7 +55,7 @@ func TestHistoryAndTrend(t *testing.T) {
 		"releases client-go@v1 --budget 0s": "--budget: found 0, expected more",
 		"releases a@v1 b@v2":                `a@v1: unknown module "a", expected client-go or controller-runtime`,
 		"run --shard x":                     `--shard: found "x", expected INDEX/COUNT`,
-		"run --shard 3/3":                   "shard 3/3 has nothing to do: 1 cases are selected",
+		"run --shard 3/3":                   "shard 3/3 has nothing to do: 1 case for 3 shards",
 	} {
 		code, _, stderr := benchrun(t, strings.Fields(line)...)
 		assert.Equal(t, exitUsage, code, line)

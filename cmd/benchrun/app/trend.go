@@ -79,7 +79,6 @@ holds a chart of each series with a mark, and a table of all.`,
 
 func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out output) error {
 	tab := table{value: t, header: []string{"benchmark", "unit", "results", "first", "last", "change", "since", "p"}}
-	changed := 0
 	for _, s := range t.Series {
 		figure := func(v float64) string {
 			if s.Relative {
@@ -98,15 +97,13 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out ou
 			}
 			tab.rows = append(tab.rows, append(row[:5:5], step, onOneLine(t.Results[s.At[c.At]].Label), fmt.Sprintf("%.4f", c.P)))
 		}
-		if len(s.Changes) > 0 {
-			changed++
-		} else if all || out == "csv" {
+		if len(s.Changes) == 0 && (all || out == "csv") {
 			tab.rows = append(tab.rows, append(row, "~", "-", "-"))
 		}
 	}
 	w := cmd.OutOrStdout()
 	if out == "table" {
-		fmt.Fprintf(w, "%d of %d series changed over %s.\n", changed, len(t.Series), wording.Count(len(t.Results), "result"))
+		fmt.Fprintln(w, t.Title())
 	}
 	if out != "table" || len(tab.rows) > 0 {
 		if out == "table" {
