@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/wording"
@@ -177,7 +178,7 @@ type simulated struct {
 	Workload string            `json:"workload"`
 	Replicas int               `json:"replicas"`
 	Load     time.Duration     `json:"loadNanoseconds"` // of the first simulation
-	Demand   sim.Demand        `json:"demand"`          // of the first simulation
+	Demand   sim.Demand        `json:"demand"`          // of the simulation with the median load
 	Advice   string            `json:"advice,omitempty"`
 	Figures  []simulatedFigure `json:"figures"`
 }
@@ -190,7 +191,8 @@ type simulatedFigure struct {
 
 func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Replicas, took time.Duration) error {
 	first := replicas.Results[0]
-	v := simulated{Workload: name, Replicas: len(replicas.Results), Load: first.Load, Demand: first.Demand, Advice: first.Demand.Advice()}
+	v := simulated{Workload: name, Replicas: len(replicas.Results), Load: first.Load, Demand: typical(replicas)}
+	v.Advice = v.Demand.Advice()
 	t := table{header: []string{"figure", "mean", "from", "to"}}
 	for _, f := range sim.Figures() {
 		i := replicas.Interval(f.Of)
@@ -215,9 +217,17 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {
-		fmt.Fprintf(out, "Stable: the tightest limit is %s, %s used.\n", bottleneckText(v.Demand.Bottleneck), wording.Percent(v.Demand.Load))
+		load := replicas.Interval(func(r sim.Result) float64 { return r.Demand.Load }).Mean
+		fmt.Fprintf(out, "Stable: the tightest limit is %s, %s used.\n", bottleneckText(v.Demand.Bottleneck), wording.Percent(load))
 	}
 	return nil
+}
+
+// typical is the demand with the median load: any other, the first one's too,
+// may lie on the other side of what is stable.
+func typical(replicas sim.Replicas) sim.Demand {
+	results := slices.SortedFunc(slices.Values(replicas.Results), func(a, b sim.Result) int { return cmp.Compare(a.Demand.Load, b.Demand.Load) })
+	return results[(len(results)-1)/2].Demand
 }
 
 func bottleneckText(name string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,7 +26,9 @@ func TestSimPredicts(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "queue wait p99")
 	assert.Contains(t, stdout, "2 simulations of 20s in ")
-	assert.Contains(t, stdout, "Stable: the tightest limit is workers, ")
+	load := regexp.MustCompile(`load +(\S+) `).FindStringSubmatch(stdout)
+	require.NotNil(t, load, stdout)
+	assert.Contains(t, stdout, "Stable: the tightest limit is workers, "+load[1]+" used", "as the table says, not as the first simulation did")
 
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2", "--service", "exp(1s)")
 	require.Zero(t, code, stderr)
