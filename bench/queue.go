@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/apimachinery/pkg/types"
@@ -186,7 +187,7 @@ func pingPong(b *testing.B, there, back workqueue.TypedInterface[string]) {
 func concurrent(producers, workers, window int, quick bool) question[impl.NewQueue[string]] {
 	return question[impl.NewQueue[string]]{
 		name:    fmt.Sprintf("op=concurrent/producers=%d/workers=%d/window=%d", producers, workers, window),
-		summary: fmt.Sprintf("%d producers and %d workers, at most %d items between them", producers, workers, window),
+		summary: fmt.Sprintf("%s and %s, at most %d items between them", wording.Count(producers, "producer"), wording.Count(workers, "worker"), window),
 		unit:    cpuTime, quick: quick,
 		null: func(workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
 			return newNullFlow(stringKeys(flowKeys))

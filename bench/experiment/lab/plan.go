@@ -13,6 +13,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // Profiles of a plan.
@@ -111,7 +112,7 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 	if o.Shard.Count > 0 {
 		p.Shard = o.Shard.String()
 		if p.Cases = o.Shard.of(p.Cases); len(p.Cases) == 0 {
-			return experiment.Plan{}, fmt.Errorf("shard %s has nothing to do: %d cases are selected, expected at most as many shards", o.Shard, len(selected))
+			return experiment.Plan{}, fmt.Errorf("shard %s has nothing to do: %s for %d shards, expected no more shards than cases", o.Shard, wording.Count(len(selected), "case"), o.Shard.Count)
 		}
 	}
 	return p, nil

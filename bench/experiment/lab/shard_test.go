@@ -28,7 +28,7 @@ func TestShardsArePartsOfThePlan(t *testing.T) {
 		assert.Equal(t, 1, seen[c.Key()], c.Key())
 	}
 	_, err = NewPlan(someCases(), Options{Profile: Full, Shard: Shard{4, 9}})
-	assert.EqualError(t, err, "shard 4/9 has nothing to do: 3 cases are selected, expected at most as many shards")
+	assert.EqualError(t, err, "shard 4/9 has nothing to do: 3 cases for 9 shards, expected no more shards than cases")
 }
 
 func TestParseShard(t *testing.T) {

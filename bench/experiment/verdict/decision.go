@@ -99,7 +99,7 @@ func decide(c ComponentStats) string {
 	}
 	s := fmt.Sprintf("Use %s: %s as fast as %s", best.Variant, wording.Times(best.Ratio), baselineOf(c))
 	if n := len(c.Cases); n > 1 {
-		s += fmt.Sprintf(" over %d cases (geometric mean; %s in the worst)", n, wording.Times(best.Worst))
+		s += fmt.Sprintf(" over %s (geometric mean; %s in the worst)", wording.Count(n, "case"), wording.Times(best.Worst))
 		if best.Faster < n {
 			s += fmt.Sprintf(", shown in %d of them", best.Faster)
 		}
