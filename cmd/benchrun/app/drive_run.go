@@ -29,7 +29,7 @@ func resultFile(dir, arm string, round int) string {
 	return filepath.Join(dir, "drive", arm, strconv.Itoa(round)+".json")
 }
 
-// writeResult writes a result in one step, so that no reader sees half of it.
+// writeResult writes a drive's full result.
 func writeResult(path string, r drive.Result) error {
 	b, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -38,11 +38,7 @@ func writeResult(path string, r drive.Result) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	temp := path + ".tmp"
-	if err := os.WriteFile(temp, append(b, '\n'), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
+	return replaceFile(path, append(b, '\n'))
 }
 
 // driveOnce drives in this process, live on the screen.
@@ -64,7 +60,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
 	}
 	if err := usable(l.dir); err != nil {
-		return err
+		return fmt.Errorf("--out: %w", err)
 	}
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err

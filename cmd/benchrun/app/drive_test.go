@@ -277,6 +277,21 @@ func TestShortTime(t *testing.T) {
 
 // What takes minutes refuses a directory that it could not write to at its end,
 // and leaves no trace in one that it could.
+func TestReplaceFileLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	require.NoError(t, replaceFile(path, []byte("one")))
+	require.NoError(t, replaceFile(path, []byte("two")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
+	require.Error(t, replaceFile(filepath.Join(dir, "taken"), []byte("three")))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "two", string(b))
+	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestUsable(t *testing.T) {
 	dir := t.TempDir()
 	for _, good := range []string{"", dir, filepath.Join(dir, "new", "newer")} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -75,6 +76,23 @@ func (o output) print(w io.Writer, t table) error {
 		fmt.Fprintln(tw, strings.Join(row, "\t"))
 	}
 	return tw.Flush()
+}
+
+// replaceFile writes a file in one step, so that no reader sees half of it and a
+// full disk leaves none behind. A device is written to as it is.
+func replaceFile(path string, b []byte) error {
+	if special(path) {
+		return os.WriteFile(path, b, 0)
+	}
+	temp := path + ".tmp"
+	err := os.WriteFile(temp, b, 0o666)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
 }
 
 // few keeps the first two of a list of clauses and counts the rest: a peer may

@@ -119,6 +119,9 @@ func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, vers
 	if dir == "" {
 		dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+plan.Profile)
 	}
+	if err := usable(dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
 	progress := newProgressLine(cmd.ErrOrStderr())
 	l.Report = progress.show
 	arms := 0
@@ -143,6 +146,11 @@ func (s Suite) conclude(cmd *cobra.Command, dir string, run experiment.Run, samp
 		}
 		run.Warnings = append(run.Warnings, experiment.Warn("run", "the run did not come to its end: %v", err))
 	case len(samples) == 0:
+		if run.Stopped == "interrupted" { // the directory is free for the next try
+			os.Remove(filepath.Join(dir, "raw.txt"))
+			os.Remove(filepath.Join(dir, "run.json"))
+			os.Remove(dir)
+		}
 		return nothingSampled(run)
 	}
 	return errors.Join(err, s.publish(cmd.OutOrStdout(), dir, run, samples, out))
@@ -156,7 +164,7 @@ func nothingSampled(run experiment.Run) error {
 	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", why(run))
 }
 
-// noZeroes refuses limits of 0, which would mean no limit, and empty names, as
+// noZeroes refuses limits of 0, which would mean no limit, or less, and empty names, as
 // of a variable that is not set, which would mean the default.
 func noZeroes(cmd *cobra.Command) error {
 	for _, name := range []string{"workload", "trace", "case"} {
@@ -164,9 +172,10 @@ func noZeroes(cmd *cobra.Command) error {
 			return fmt.Errorf("--%s: found \"\", expected a name", name)
 		}
 	}
-	for _, name := range []string{"budget", "rounds", "precision"} {
-		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s" || f.Value.String() == "0%") {
-			return outOfRange(name, 0, false)
+	for _, name := range []string{"budget", "rounds"} { // --precision refuses its own
+		f := cmd.Flags().Lookup(name)
+		if value := f.Value.String(); f.Changed && (value == "0" || value == "0s" || strings.HasPrefix(value, "-")) {
+			return outOfRange(name, value, false)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -53,17 +52,8 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 			if err := errors.Join(encoder.Encode(spec), encoder.Close()); err != nil {
 				return err
 			}
-			part := path + ".part"
-			if special(path) {
-				part = path
-			}
-			if err := os.WriteFile(part, text.Bytes(), 0o600); err != nil {
-				return err
-			}
-			if part != path {
-				if err := os.Rename(part, path); err != nil {
-					return err
-				}
+			if err := replaceFile(path, text.Bytes()); err != nil {
+				return fmt.Errorf("--out: %w", err)
 			}
 			return out.print(cmd.OutOrStdout(), distanceTable(fit.Compare(recording, spec, workload)))
 		},
