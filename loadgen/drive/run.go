@@ -172,17 +172,17 @@ func (d *drive) doubts(r *Result) {
 		warn("%v; what comes before is used", d.source.cut)
 	}
 	if r.Generator.Share > costlyLoad {
-		warn("the load itself takes %.0f%% of the CPU time: a machine with more processors, or fewer events, would say more about the controller", 100*r.Generator.Share)
+		warn("the load itself takes %.0f%% of the CPU time: more processors or fewer events would tell more about the controller", 100*r.Generator.Share)
 	}
 	late, taken := r.Latency(Lateness).At(0.99), r.Latency(Taken).At(0.99)
 	switch {
 	case d.stream.unpaced() && a.Sent > 1:
-		warn("the events came as fast as possible: latencies count from the begin of the load, and say how long all of it takes")
+		warn("the events came as fast as possible: latencies count from the start of the load and tell how long all of it takes")
 	case late > int64(lateLoad):
-		warn("the load was late by %s (p99; without the controller, at 10,000 events/s, %s): latencies, which count from the intended time, include that",
+		warn("the load was %s late (p99; without the controller, at 10,000 events/s, %s): latencies count from when an event was due and include that",
 			time.Duration(late).Round(10*time.Microsecond), r.Generator.Lateness.Round(10*time.Microsecond))
 	case taken > int64(lateLoad):
-		warn("this process took events %s after their time (p99), though the load was late by %s only: its goroutines waited for a processor, as a client's that read from a connection would, and latencies, which count from the intended time, include that",
+		warn("the load was at most %[2]s late (p99), but this process picked events up only %[1]s after they were due (p99), because its goroutines waited for a processor; latencies count from when an event was due and include that",
 			time.Duration(taken).Round(10*time.Microsecond), time.Duration(late).Round(10*time.Microsecond))
 	}
 	if a.Hurried > 0 {

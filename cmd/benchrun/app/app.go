@@ -36,6 +36,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,11 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var invalid *pflag.InvalidValueError
+		var number *strconv.NumError
+		if errors.As(err, &invalid) && errors.As(err, &number) { // in words of Go's parser
+			err = fmt.Errorf("--%s: found %q, expected %s", invalid.GetFlag().Name, invalid.GetValue(), numbers[invalid.GetFlag().Value.Type()])
+		}
 		return fmt.Errorf("%w%s (see %s --help)", err, meant(cmd, err), cmd.CommandPath())
 	})
 	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
@@ -145,6 +151,11 @@ func version() string {
 	v := experiment.Versions()
 	return fmt.Sprintf("%s, client-go %s, controller-runtime %s, %s", cmp.Or(v["github.com/informerbench/informerbench"], "(devel)"),
 		v["k8s.io/client-go"], v["sigs.k8s.io/controller-runtime"], runtime.Version())
+}
+
+// numbers say what a flag of a type takes.
+var numbers = map[string]string{
+	"int": "a whole number", "uint": "a whole number of 0 or more", "uint64": "a whole number of 0 or more", "float64": "a number", "bool": "true or false",
 }
 
 // meant names the flags that an unknown one may be a slip of.
@@ -187,6 +198,16 @@ func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
 			return fmt.Errorf("%s: found %s, expected %s", cmd.CommandPath(), wording.Count(len(args), "argument"), strings.Join(names, " "))
+		}
+		return nil
+	}
+}
+
+// wantSome wants one argument or more of that name.
+func wantSome(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s: found 0 arguments, expected at least one %s", cmd.CommandPath(), name)
 		}
 		return nil
 	}

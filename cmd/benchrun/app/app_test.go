@@ -233,9 +233,11 @@ func TestRunInterrupted(t *testing.T) {
 	assert.Contains(t, out.String(), "Sampling ended because it was interrupted")
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
 
-	code, _, stderr := benchrunWith(ctx, "run", "--out", filepath.Join(t.TempDir(), "x"))
+	early := filepath.Join(t.TempDir(), "x")
+	code, _, stderr := benchrunWith(ctx, "run", "--out", early)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "interrupted before the first sample")
+	assert.NoDirExists(t, early, "the same command can be tried again")
 }
 
 func TestVerify(t *testing.T) {
@@ -285,7 +287,10 @@ func TestBadInput(t *testing.T) {
 		"run --variant rin":     `unknown variant "rin", expected one of broken, client-go, fast, loose, wrong`,
 		"run --case op=lost":    `unknown case "op=lost", expected part of one of queue/op=cycle, queue/op=backlog/n=10k`,
 		"run --budget soon":     `invalid argument "soon" for "--budget"`,
-		"run --budget 0s":       "--budget: found 0, expected more than 0",
+		"run --budget 0s":       "--budget: found 0s, expected more than 0",
+		"run --rounds -1":       "--rounds: found -1, expected more than 0",
+		"run --seed -1":         `--seed: found "-1", expected a whole number of 0 or more (see benchrun run --help)`,
+		"run --rounds x":        `--rounds: found "x", expected a whole number (see`,
 		"run --component queue --workload steady": "expected --component pipeline",
 		"run --workload=":                         `--workload: found "", expected a name`,
 		"run --trace=":                            `--trace: found "", expected a name`,
@@ -302,7 +307,7 @@ func TestBadInput(t *testing.T) {
 		"report " + full + "/notes":               "has no run.json, expected a directory that benchrun run wrote",
 		"compare a":                               "found 1 argument, expected OLD NEW",
 		"compare /none /none":                     "no such file or directory",
-		"compare a b --label x":                   "--label: it does nothing without --history",
+		"compare a b --label x":                   "--label: has no effect without --history",
 		"compare a b --fail-on speed":             `--fail-on: found "speed", expected METRIC>AMOUNT`,
 		"compare a b --fail-on speed>5%":          `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,
 		"verify --component cache":                `--component: unknown component "cache", expected one of queue`,

@@ -65,7 +65,7 @@ versions are warned about.`,
 				return fmt.Errorf("--fail-on: found %q, expected limits, as in 'time>5%%,queue:allocs>0': a gate without limits passes everything", failOn)
 			}
 			if cmd.Flags().Changed("label") && history == "" {
-				return errors.New("--label: it does nothing without --history, expected both")
+				return errors.New("--label: has no effect without --history")
 			}
 			limits, err := parseLimits(failOn)
 			if err != nil {

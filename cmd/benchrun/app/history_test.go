@@ -41,18 +41,18 @@ func TestHistoryAndTrend(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 
 	for line, want := range map[string]string{
-		"trend":                                "found 0 arguments, expected one FILE or DIR or more",
+		"trend":                                "found 0 arguments, expected at least one FILE|DIR",
 		"trend /none":                          "no such file or directory",
 		"trend " + history + " --match (":      "--match: error parsing regexp",
 		"trend " + history + " --unit x/op":    `no benchmark of 16 results matches --match "" and --unit "x/op"`,
 		"trend " + history + " --html /none/x": "--html: ",
 		"compare " + base + " " + base + " --history " + page + "/x": "--history: ",
-		"merge":                             "found 0 arguments, expected one DIR or more",
+		"merge":                             "found 0 arguments, expected at least one DIR",
 		"merge " + filepath.Dir(page):       "holds no run.json",
 		"calibrate --runs 0":                "--runs: found 0, expected at least 1",
 		"calibrate --budget -1s":            "--budget: found -1s, expected more than 0s",
 		"releases":                          "found 0 releases, expected two or more",
-		"releases client-go@v1 --budget 0s": "--budget: found 0, expected more",
+		"releases client-go@v1 --budget 0s": "--budget: found 0s, expected more",
 		"releases a@v1 b@v2":                `a@v1: unknown module "a", expected client-go or controller-runtime`,
 		"run --shard x":                     `--shard: found "x", expected INDEX/COUNT`,
 		"run --shard 3/3":                   "shard 3/3 has nothing to do: 1 case for 3 shards",

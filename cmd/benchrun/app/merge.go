@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -32,12 +31,7 @@ unlike plans, seeds or versions are an error.`,
 
   # All in a folder, as the Job in scripts/kubernetes leaves them
   benchrun merge /results --out /results/merged`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("benchrun merge: found 0 arguments, expected one DIR or more")
-			}
-			return nil
-		},
+		Args: wantSome("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
 				dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-merged")

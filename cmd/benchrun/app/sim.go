@@ -208,9 +208,9 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		return err
 	}
 	out := cmd.OutOrStdout()
-	intervals := "from and to are the means' 95% confidence intervals"
+	intervals := "FROM and TO bound each mean with 95% confidence"
 	if v.Replicas == 1 {
-		intervals = "how far a mean is from the truth takes several to tell, so from and to are the mean"
+		intervals = "one simulation gives no confidence interval, so FROM and TO repeat the mean"
 	}
 	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
 		wording.Count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took), intervals)

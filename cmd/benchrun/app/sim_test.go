@@ -33,11 +33,11 @@ func TestSimPredicts(t *testing.T) {
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "2", "--service", "exp(1s)")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Not stable: the load is")
-	assert.Contains(t, stdout, "from and to are the means' 95% confidence intervals")
+	assert.Contains(t, stdout, "FROM and TO bound each mean with 95% confidence")
 
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "1")
 	require.Zero(t, code, stderr)
-	assert.NotContains(t, stdout, "confidence", "one simulation has no interval")
+	assert.Contains(t, stdout, "one simulation gives no confidence interval, so FROM and TO repeat the mean", "one simulation has no interval")
 }
 
 func TestSimPrintsJSON(t *testing.T) {
@@ -96,8 +96,8 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"rolling-update", "--base-delay", "-1s"}, "--base-delay: found -1s, expected more than 0"},
 		{[]string{"validate", "--precision", "0"}, `invalid argument "0" for "--precision"`},
 		{[]string{"validate", "--replicas", "0"}, "error: --replicas: found 0, expected more than 0"},
-		{[]string{"validate", "--utilisation", "0.5"}, "error: --utilisation: it does nothing with --drive=false, expected it with --drive=true"},
-		{[]string{"validate", "--drive", "--precision", "5%"}, "error: --precision: it does nothing with --drive=true, expected it with --drive=false"},
+		{[]string{"validate", "--utilisation", "0.5"}, "error: --utilisation: has no effect with --drive=false"},
+		{[]string{"validate", "--drive", "--precision", "5%"}, "error: --precision: has no effect with --drive=true"},
 		{[]string{"validate", "--drive", "--workers", "0"}, "error: --workers: found 0, expected more than 0"},
 		{[]string{"validate", "--drive", "--duration", "-1s"}, "error: --duration: found -1s, expected more than 0"},
 		{[]string{"validate", "--drive", "--utilisation", "1.5"}, "utilisation: found 1.5"},

@@ -48,7 +48,7 @@ wait of both. It exits with 1 if one differs by more than 15% and more than
 			}
 			for _, name := range others {
 				if cmd.Flags().Changed(name) {
-					return fmt.Errorf("--%s: it does nothing with --drive=%t, expected it with --drive=%t", name, v.driven, !v.driven)
+					return fmt.Errorf("--%s: has no effect with --drive=%t", name, v.driven)
 				}
 			}
 			if v.driven {

@@ -58,12 +58,7 @@ func (in *traceInput) addTo(cmd *cobra.Command) {
 	f.StringSliceVar(&in.part.Resources, "resource", nil, "only these resources: pods, deployments.apps")
 	f.DurationVar(&in.part.From, "from", 0, "leave out what came before, counted from the begin")
 	f.DurationVar(&in.part.To, "to", 0, "leave out what came after, counted from the begin")
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("%s: found no arguments, expected one recording or more", cmd.CommandPath())
-		}
-		return nil
-	}
+	cmd.Args = wantSome("RECORDING")
 }
 
 // open opens all recordings as one, by time.

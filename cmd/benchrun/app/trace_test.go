@@ -104,7 +104,7 @@ func TestTraceBadInput(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(bad, []byte(string(data)+"{\"type\":\"UPDATED\",\"object\":{\"kind\":\"Pod\"}}\n"), 0o600))
 	for args, want := range map[string]string{
-		"info":                         "benchrun trace info: found no arguments, expected one recording or more",
+		"info":                         "benchrun trace info: found 0 arguments, expected at least one RECORDING",
 		"info nowhere":                 "open nowhere: no such file or directory",
 		"info BAD":                     `BAD:21: document 21: type: unknown value "UPDATED", expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`,
 		"import BAD":                   "--out: missing, expected the file to write",

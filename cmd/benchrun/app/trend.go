@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -37,12 +36,7 @@ holds a chart of each series with a mark, and a table of all.`,
 
   # The results of a folder, queues alone, as JSON
   benchrun trend reports/out --match Queue --unit cpu-sec/op -o json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("benchrun trend: found 0 arguments, expected one FILE or DIR or more")
-			}
-			return nil
-		},
+		Args: wantSome("FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pattern, err := regexp.Compile(match)
 			if err != nil {

@@ -144,9 +144,9 @@ func (l *tuneCommandLine) checkKind(cmd *cobra.Command) (err error) {
 		switch {
 		case err != nil || slices.Contains([]string{"election", "seed", "output"}, f.Name):
 		case l.elections && !ofElections:
-			err = fmt.Errorf("--%s: it is not of leader election, expected it without --election", f.Name)
+			err = fmt.Errorf("--%s: has no effect with --election", f.Name)
 		case !l.elections && ofElections:
-			err = fmt.Errorf("--%s: it is of leader election, expected --election beside it", f.Name)
+			err = fmt.Errorf("--%s: needs --election", f.Name)
 		}
 	})
 	return err

@@ -26,27 +26,27 @@ func TestTuneElection(t *testing.T) {
 	assert.Contains(t, stdout, "RenewDeadline: ptr.To(")
 
 	for want, args := range map[string]string{
-		"--lease: found \"15s\"":                 "--lease=15s",
-		"--lease: found \"x\"":                   "--lease=15s/10s/x",
-		"--lease: renew deadline: found 2s":      "--lease=15s/2s/2s",
-		"--elector: unknown elector \"zab\"":     "--elector=zab",
-		"--api-latency:":                         "--api-latency=soon",
-		"--api-stall:":                           "--api-stall=soon",
-		"--candidates: found -1":                 "--candidates=-1",
-		"--candidates: found 0, expected 2":      "--candidates=0",
-		"--candidates: found 1, expected 2":      "--candidates=1",
-		"--candidates: found 101":                "--candidates=101",
-		"--runs: found 0":                        "--runs=0",
-		"--api-errors: found 1":                  "--api-errors=1",
-		"--api-stall-every: expected":            "--api-stall-every=1m",
-		"--failover: found 0s":                   "--failover=0",
-		"--api-budget: found -1":                 "--api-budget=-1",
-		"--clock-skew: found 0":                  "--clock-skew=0",
-		"--workers: it is not of leader":         "--workers=5",
-		"--out: it is not of leader":             "--out=x",
-		"no settings fail over in 2s":            "--failover=2s",
-		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
-		"clock skew: found 1, expected a factor": "--clock-skew=1",
+		"--lease: found \"15s\"":                   "--lease=15s",
+		"--lease: found \"x\"":                     "--lease=15s/10s/x",
+		"--lease: renew deadline: found 2s":        "--lease=15s/2s/2s",
+		"--elector: unknown elector \"zab\"":       "--elector=zab",
+		"--api-latency:":                           "--api-latency=soon",
+		"--api-stall:":                             "--api-stall=soon",
+		"--candidates: found -1":                   "--candidates=-1",
+		"--candidates: found 0, expected 2":        "--candidates=0",
+		"--candidates: found 1, expected 2":        "--candidates=1",
+		"--candidates: found 101":                  "--candidates=101",
+		"--runs: found 0":                          "--runs=0",
+		"--api-errors: found 1":                    "--api-errors=1",
+		"--api-stall-every: expected":              "--api-stall-every=1m",
+		"--failover: found 0s":                     "--failover=0",
+		"--api-budget: found -1":                   "--api-budget=-1",
+		"--clock-skew: found 0":                    "--clock-skew=0",
+		"--workers: has no effect with --election": "--workers=5",
+		"--out: has no effect with --election":     "--out=x",
+		"no settings fail over in 2s":              "--failover=2s",
+		"0.0001 API calls/s are too few":           "--api-budget=0.0001",
+		"clock skew: found 1, expected a factor":   "--clock-skew=1",
 	} {
 		code, _, stderr := benchrun(t, "tune", "--election", "--runs=20", "--seed=1", args)
 		assert.Equal(t, 2, code, args)
@@ -55,7 +55,7 @@ func TestTuneElection(t *testing.T) {
 	}
 	code, _, stderr = benchrun(t, "tune", "--workload", "hot-keys", "--failover", "10s")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "--failover: it is of leader election, expected --election beside it")
+	assert.Contains(t, stderr, "--failover: needs --election")
 }
 
 // An elector of one's own is simulated itself, not ours in its place.
