@@ -220,7 +220,7 @@ func TestPageInBrowser(t *testing.T) {
 		assert.Equal(t, light, eval[string](t, ctx, background))
 	})
 	t.Run("fits the window", func(t *testing.T) {
-		for _, width := range []int64{360, 768, 1440} {
+		for _, width := range []int64{360, 768, 900, 1024, 1200, 1440} {
 			do(t, ctx, chromedp.EmulateViewport(width, 900), chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach(d => d.open = true)`))
 			do(t, ctx, until(`[...document.querySelectorAll(".chart:not([hidden])")].every(c => Math.abs(c.clientWidth - c.querySelector("svg").clientWidth) < 3)`))
 			// What is wider than the window scrolls within its own box.
