@@ -49,14 +49,24 @@ func renderHTML(p *page) ([]byte, error) {
 	var buf bytes.Buffer
 	err := htmlTemplate.Execute(&buf, struct {
 		*page
-		Links                []link
-		Policy               string
-		CSS                  template.CSS
-		ECharts, Application template.JS
-		Data                 pageData
-	}{p, p.links, fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'",
-		hash(echarts), hash(application)), template.CSS(reportCSS), template.JS(echarts), template.JS(application), pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
+		shell
+		Links []link
+		Data  pageData
+	}{p, newShell(application), p.links, pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
 	return buf.Bytes(), err
+}
+
+// A shell is what all pages have in common: style, scripts, and the policy that
+// lets these run and no others.
+type shell struct {
+	Policy               string
+	CSS                  template.CSS
+	ECharts, Application template.JS
+}
+
+func newShell(script string) shell {
+	policy := fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(script))
+	return shell{policy, template.CSS(reportCSS), template.JS(echarts), template.JS(script)}
 }
 
 // hash is a script's source expression in a content security policy.

@@ -50,16 +50,14 @@ func WriteTrend(path string, t trend.Trend) error {
 }
 
 type trendPage struct {
-	Title, Span          string
-	Policy               string
-	CSS                  template.CSS
-	ECharts, Application template.JS
-	Charts               []trendChart
-	Rows                 []trendRow
-	More                 int // series without a row
-	MoreCharts           int
-	Warnings             []experiment.Warning
-	Data                 trendData
+	shell
+	Title, Span string
+	Charts      []trendChart
+	Rows        []trendRow
+	More        int // series without a row
+	MoreCharts  int
+	Warnings    []experiment.Warning
+	Data        trendData
 }
 
 // trendData is what the page's script draws from; the report's viewers find
@@ -97,10 +95,7 @@ type trendRow struct {
 }
 
 func renderTrend(t trend.Trend) ([]byte, error) {
-	p := trendPage{
-		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(trendApplication)),
-		CSS:    template.CSS(reportCSS), ECharts: template.JS(echarts), Application: template.JS(trendApplication), Warnings: t.Warnings,
-	}
+	p := trendPage{shell: newShell(trendApplication), Warnings: t.Warnings}
 	for _, s := range t.Series {
 		if len(s.Changes) > 0 && len(p.Charts) < maxTrendCharts {
 			p.Charts = append(p.Charts, newTrendChart(t, s))

@@ -61,18 +61,12 @@ func renderTuneHTML(r tune.Result) ([]byte, error) {
 	var buf bytes.Buffer
 	err := tuneTemplate.Execute(&buf, struct {
 		tune.Result
-		Title                string
-		Policy               string
-		CSS                  template.CSS
-		ECharts, Application template.JS
-		Data                 tuneData
-		Trust                trust
-	}{r, tuneTitle(r), policy(tuneApplication), template.CSS(reportCSS), template.JS(echarts), template.JS(tuneApplication), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
+		shell
+		Title string
+		Data  tuneData
+		Trust trust
+	}{r, newShell(tuneApplication), tuneTitle(r), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
 	return buf.Bytes(), err
-}
-
-func policy(script string) string {
-	return fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(script))
 }
 
 // tuneTitle is the first thing to know.
