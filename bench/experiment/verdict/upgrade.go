@@ -54,7 +54,7 @@ func upgrades(cases []experiment.PlannedCase, components []ComponentStats) strin
 		if unknown > 0 {
 			parts = append(parts, "too few samples of "+wording.Count(unknown, "case"))
 		}
-		sentences = append(sentences, fmt.Sprintf("From %s to %s: %s.", cases[0].Baseline, release.Summary, strings.Join(parts, "; ")))
+		sentences = append(sentences, fmt.Sprintf("%s from %s to %s: %s.", strings.TrimSuffix(release.Summary, " "+release.Name), cases[0].Baseline, release.Name, strings.Join(parts, "; ")))
 	}
 	return strings.Join(sentences, " ")
 }

@@ -30,7 +30,7 @@ func TestUpgrades(t *testing.T) {
 		}
 	}
 	s := Analyse(experiment.Run{Plan: plan}, samples)
-	assert.Regexp(t, `^From v1 to lib v2: slower in queue/op=0 \(0\.\d+×\); no difference shown in 1 case\. From v1 to lib v3: faster in queue/op=0 \([12]\.\d+×\), queue/op=1 \([12]\.\d+×\)\.$`, s.Decision)
+	assert.Regexp(t, `^lib from v1 to v2: slower in queue/op=0 \(0\.\d+×\); no difference shown in 1 case\. lib from v1 to v3: faster in queue/op=0 \([12]\.\d+×\), queue/op=1 \([12]\.\d+×\)\.$`, s.Decision)
 	assert.Equal(t, s.Decision, s.Components[0].Decision)
 	assert.Equal(t, "a, b, c, d, e and 2 more", someOf([]string{"a", "b", "c", "d", "e", "f", "g"}))
 }
