@@ -17,7 +17,7 @@ func traceInfoCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "info RECORDING...",
-		Short: "Say what is in recordings: rates, mix, sizes, skew, bursts, lives",
+		Short: "Describe recordings: rates, mix, sizes, skew, bursts, lives",
 		Long: `Info reads recordings to their end and says, for each resource and for all:
 
   how many events a second, and of which type as recorded
@@ -96,6 +96,11 @@ func trafficTable(s summary.Summary, full bool) table {
 			r.Resource, strconv.Itoa(r.Events), figure(r.Rate), strconv.Itoa(r.Added), strconv.Itoa(r.Modified), strconv.Itoa(r.Deleted),
 			strconv.Itoa(r.Objects), figure(r.Size.Median), figure(r.Size.P99), wording.Percent(r.Managed), wording.Percent(r.Skew.Top1Percent),
 			fmt.Sprintf("%.2f", r.Skew.ZipfS), strconv.Itoa(r.Bursts.Peak), figure(r.Bursts.Dispersion),
+		}
+		if s.Begin.IsZero() { // without times nothing is known of them
+			for _, column := range []int{2, 12, 13} {
+				row[column] = "-"
+			}
 		}
 		if full {
 			row = append(append(row, strconv.Itoa(r.Bookmarks), strconv.Itoa(r.Existing)), livesCells(r.Lives)...)

@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/bench"
@@ -94,6 +96,14 @@ func TestTraceCommands(t *testing.T) {
 	require.Contains(t, stderr, "200 events in ")
 }
 
+// Rates of events without times are not known, which is not 0.
+func TestTraceWithoutTimes(t *testing.T) {
+	untimed := trafficTable(summary.Summary{Resources: []summary.Traffic{{Resource: "pods", Events: 3}}}, false)
+	for _, column := range []string{"/s", "peak/s", "dispersion"} {
+		assert.Equal(t, "-", untimed.rows[0][slices.Index(untimed.header, column)], column)
+	}
+}
+
 // What is wrong is said in one line, and nothing half-written is left.
 func TestTraceBadInput(t *testing.T) {
 	lines := sampleFile(t, 20)
@@ -113,7 +123,7 @@ func TestTraceBadInput(t *testing.T) {
 		"convert BAD --format compact": "--out: the compact format goes to a file, expected --out FILE or --format jsonl",
 		"convert BAD --out BAD":        "--out: found BAD, which is read, expected another file",
 		"convert LINES --resource jobs --out OUT":       `resource "jobs": found no events of it, but of pods`,
-		"convert LINES --from 5s --to 1s":               "the part from 5s to 1s is empty, expected an end behind its begin",
+		"convert LINES --from 5s --to 1s":               "the part from 5s to 1s is empty, expected an end after its start",
 		"anonymize LINES --out OUT --key-file BAD.none": "--key-file: open BAD.none: no such file or directory",
 		"replay LINES --speed fast":                     `--speed: found "fast", expected how many times faster`,
 		"record":                                        "--out: missing, expected the file to write",
