@@ -130,7 +130,7 @@ func TestPeakIsReachedAndNotExceeded(t *testing.T) {
 }
 
 // A new process at every event would be as slow as the log of its time; this
-// one is also exact far from the begin.
+// one is also exact far from the start.
 func TestArrivalsLateInTheDay(t *testing.T) {
 	a := Arrivals{Kind: arrivalsDiurnal, Rate: 0.5, Swing: 0.9}
 	all := times(t, a, 4, 5*24*time.Hour)

@@ -140,7 +140,7 @@ func (p *endpointParts) endpoint(ip string, on *node, namespace, pod string, uid
 	return discoveryv1.Endpoint{Addresses: p.address[:], Conditions: endpointReady, NodeName: &on.name, Zone: &on.zone, TargetRef: &p.target}
 }
 
-// endpoints are those that a slice has at the begin.
+// endpoints are those that a slice has at the start.
 func (m *podMaker) endpoints(slice uint32) []discoveryv1.Endpoint {
 	births := m.birthsOf(slice)
 	all := make([]discoveryv1.Endpoint, len(births))
@@ -159,7 +159,7 @@ func (m *podMaker) endpoints(slice uint32) []discoveryv1.Endpoint {
 	return all
 }
 
-// birthsOf are those of the pods that a slice has at the begin, which are their
+// birthsOf are those of the pods that a slice has at the start, which are their
 // keys too.
 func (m *podMaker) birthsOf(slice uint32) []uint32 {
 	var births []uint32

@@ -38,7 +38,7 @@ type stamp struct {
 	moments moments
 }
 
-// Generator returns a generator at the begin of the workload.
+// Generator returns a generator at the start of the workload.
 func (s *Spec) Generator() (*Generator, error) {
 	schedule, err := s.Schedule()
 	if err != nil {

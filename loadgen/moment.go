@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A second is a time as the API has it: whole seconds since the begin.
+// A second is a time as the API has it: whole seconds since the start.
 type second uint32
 
 func (s second) time() time.Time { return epoch.Add(time.Duration(s) * time.Second) }

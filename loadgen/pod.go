@@ -15,7 +15,7 @@ type pod struct {
 	up        second // when the container's state was entered
 	container containerState
 	stage     stage
-	known     bool // else the pod is as at the begin
+	known     bool // else the pod is as at the start
 	ready     bool
 	bound     bool // to a node
 	leaving   bool // deletion was asked for
@@ -106,7 +106,7 @@ func newPodMaker(s *stamp, p *population, id identity, first uint64) *podMaker {
 	return m
 }
 
-// initial implements maker: a pod that runs since the begin.
+// initial implements maker: a pod that runs since the start.
 func (m *podMaker) initial(key uint32) Object {
 	p := m.atBegin(key)
 	t := m.template(&p)

@@ -9,9 +9,9 @@ import (
 
 // A Draw says which object changes when, and how.
 type Draw struct {
-	At       time.Duration // from the begin; never before its predecessor's
+	At       time.Duration // from the start; never before its predecessor's
 	Resource int           // index in Spec.Resources
-	Key      uint32        // of the object within its resource: 0 to Count-1 exist at the begin; those of deleted objects are used again
+	Key      uint32        // of the object within its resource: 0 to Count-1 exist at the start; those of deleted objects are used again
 	Type     watch.EventType
 }
 

@@ -49,7 +49,7 @@ type Spec struct {
 type Resource struct {
 	Name          string       `yaml:"name"`                 // unique; default the kind's plural
 	Kind          string       `yaml:"kind"`                 // pod (default), node, lease, endpointslice, custom, or metadata: pods as a metadata informer holds them
-	Count         int          `yaml:"count"`                // objects alive at the begin
+	Count         int          `yaml:"count"`                // objects alive at the start
 	Namespaces    int          `yaml:"namespaces,omitempty"` // default 1
 	Nodes         int          `yaml:"nodes,omitempty"`      // pods: default one for 30
 	Replicas      int          `yaml:"replicas,omitempty"`   // pods a deployment, or endpoints a slice, default 20
@@ -101,7 +101,7 @@ type Mix struct {
 
 // A Life is one add, modifications, and one delete. Of a pod's modifications
 // the first three bring it up and the last two take it down; a node's, a
-// lease's or a custom object's all come at its begin.
+// lease's or a custom object's all come at its start.
 type Life struct {
 	Modifications randvar.Dist `yaml:"modifications,omitempty"` // default 5
 	Between       randvar.Dist `yaml:"between,omitempty"`       // seconds from one to the next, default exp(1s)
@@ -115,7 +115,7 @@ type Arrivals struct {
 	//	poisson   at random (default)
 	//	constant  evenly spaced
 	//	onoff     at random while on, none while off: bursts
-	//	diurnal   at random, the rate swings as a sine, lowest at the begin
+	//	diurnal   at random, the rate swings as a sine, lowest at the start
 	//	ramp      at random, the rate goes from Rate to To in a line
 	//	step      at random, the rate jumps from Rate to To, and back
 	Kind   string        `yaml:"kind"`

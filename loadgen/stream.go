@@ -15,7 +15,7 @@ type Object interface {
 }
 
 // An Event is one watch event with the time at which it is due, counted from
-// the begin of its stream. Bookmarks carry an Object whose resource version
+// the start of its stream. Bookmarks carry an Object whose resource version
 // alone is set.
 //
 // Objects are read-only, as those of an informer's cache are: versions of a

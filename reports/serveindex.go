@@ -37,7 +37,7 @@ type servedProfile struct{ File, Base, Baseline string }
 // Path is the run's part of a URL.
 func (r servedRun) Path() string { return url.PathEscape(r.Name) }
 
-// When is the begin of the run as people read it.
+// When is the start of the run as people read it.
 func (r servedRun) When() string {
 	if r.Started.IsZero() {
 		return "not known"

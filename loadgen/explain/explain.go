@@ -35,7 +35,7 @@ type Resource struct {
 	Name       string  `json:"name"`
 	Kind       string  `json:"kind"`
 	Pattern    string  `json:"pattern"`
-	Population int     `json:"population"` // at the begin
+	Population int     `json:"population"` // at the start
 	End        float64 `json:"end"`        // objects at the end
 	Events     Events  `json:"events"`
 	Life       *Life   `json:"life,omitempty"` // pattern lifecycle

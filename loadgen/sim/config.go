@@ -21,7 +21,7 @@ type Config struct {
 	Arrivals Arrivals
 	// Seed is of everything random, the schedule included; 0 is the spec's own.
 	Seed uint64
-	// Warmup is how long nothing is counted, from the begin.
+	// Warmup is how long nothing is counted, from the start.
 	Warmup time.Duration
 	// Until ends the simulation. At 0 it ends when the arrivals have ended and
 	// all of them are settled; requeues that are asked for after the last arrival

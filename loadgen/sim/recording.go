@@ -55,7 +55,7 @@ func (r *Recording) Objects(resource int) int {
 	return len(r.objects[resource])
 }
 
-// Arrivals plays the recording from its begin.
+// Arrivals plays the recording from its start.
 func (r *Recording) Arrivals() Arrivals { return &playback{rest: r.draws} }
 
 type playback struct{ rest []loadgen.Draw }

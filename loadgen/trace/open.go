@@ -29,7 +29,7 @@ type Part struct {
 	// Resources, by any of their names: "pods", "Pod", "deployments.apps". One
 	// that does not occur is an error at the end.
 	Resources []string
-	// From and To are counted from the recording's begin; 0 is its begin and
+	// From and To are counted from the recording's start; 0 is its start and
 	// its end. In the compact format the file is not read before From. An
 	// object that existed before appears with its next event.
 	From, To time.Duration
@@ -37,7 +37,7 @@ type Part struct {
 
 func (p Part) check(name string) error {
 	if p.From < 0 || p.To < 0 || p.To > 0 && p.To <= p.From {
-		return fmt.Errorf("%s: the part from %v to %v is empty, expected an end behind its begin", name, p.From, p.To)
+		return fmt.Errorf("%s: the part from %v to %v is empty, expected an end after its start", name, p.From, p.To)
 	}
 	return nil
 }

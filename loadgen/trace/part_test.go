@@ -76,16 +76,16 @@ func TestPart(t *testing.T) {
 		_, _, err = versions(t, path, Part{Resources: []string{"pods", "jobs"}})
 		require.EqualError(t, err, path+`: resource "jobs": found no events of it, but of leases.coordination.k8s.io, nodes, pods`)
 		_, _, err = versions(t, path, Part{From: time.Hour, Resources: []string{"pods"}})
-		require.EqualError(t, err, path+": found no events from 1h0m0s after its begin on, the last comes at 1m39s")
+		require.EqualError(t, err, path+": found no events from 1h0m0s after its start on, the last comes at 1m39s")
 		_, _, err = versions(t, path, Part{From: 500 * time.Millisecond, To: 600 * time.Millisecond})
-		require.ErrorContains(t, err, "found no events from 500ms to 600ms after its begin")
+		require.ErrorContains(t, err, "found no events from 500ms to 600ms after its start")
 		_, _, err = versions(t, path, Part{From: 2, To: 1})
-		require.ErrorContains(t, err, "expected an end behind its begin")
+		require.ErrorContains(t, err, "expected an end after its start")
 	}
 	untimed := filepath.Join(t.TempDir(), "untimed")
 	require.NoError(t, os.WriteFile(untimed, []byte(eventJSON("ADDED", podJSON("a", 1))), 0o600))
 	_, _, err = versions(t, untimed, Part{From: 1})
-	require.EqualError(t, err, untimed+": the events carry no times, so that no part by time can be taken")
+	require.EqualError(t, err, untimed+": the events carry no times to choose a part by")
 }
 
 func TestMerge(t *testing.T) {

@@ -213,11 +213,11 @@ func (w *window) empty() error {
 	switch {
 	case w.from == 0 && w.to == 0:
 	case w.begin.IsZero():
-		return errors.New("the events carry no times, so that no part by time can be taken")
+		return errors.New("the events carry no times to choose a part by")
 	case !w.met && w.to > 0:
-		return fmt.Errorf("found no events from %v to %v after its begin, the last comes at %v", w.from, w.to, w.at)
+		return fmt.Errorf("found no events from %v to %v after its start, the last comes at %v", w.from, w.to, w.at)
 	case !w.met:
-		return fmt.Errorf("found no events from %v after its begin on, the last comes at %v", w.from, w.at)
+		return fmt.Errorf("found no events from %v after its start on, the last comes at %v", w.from, w.at)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func begins(object []byte, key, value, key2, value2 string) bool {
 	return true
 }
 
-// withMember puts a member at the begin of an object.
+// withMember puts a member at the start of an object.
 func withMember(object []byte, key, value string) []byte {
 	longer := append(appendJSON(append(appendJSON([]byte("{"), key), ':'), value), ',')
 	rest := bytes.TrimLeft(object[bytes.IndexByte(object, '{')+1:], " \t\r\n")

@@ -108,7 +108,7 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 		}
 	}
 	if plain > 0 {
-		t.Warnings = append(t.Warnings, experiment.Warn("run", "%d of %d series are absolute figures, for want of upstream's code in every result: an exchange of the machine is a change too", plain, len(order)))
+		t.Warnings = append(t.Warnings, experiment.Warn("run", "%d of %d series are absolute figures, because a result lacks upstream's code: a change of machine looks like a change of theirs", plain, len(order)))
 	}
 	mark(order, rand.New(rand.NewPCG(seed, 0)))
 	for _, s := range order {

@@ -19,7 +19,7 @@ func (s Suite) calibrateCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "calibrate",
-		Short: "Check on this machine how often verdicts are right",
+		Short: "Check how often verdicts are right on this machine",
 		Long: `Calibrate runs experiments whose truth is known and counts how often the verdict
 was right:
 
@@ -30,10 +30,10 @@ was right:
   habit     go test -count=10 of one variant, then of the other, beside rounds for
             as long: how soon these are as precise
 
-Verdicts are taken on CPU time; the same samples are judged by wall time as well,
-to show why. A full calibration takes an hour or two. It may be stopped at any
-time and goes on when it is started again; what there is then is printed, and a
-promise counts as kept after 40 runs. Reports beside it (in reports/out) print the
+Verdicts use CPU time; the same samples are judged by wall time as well, to show
+why. A full calibration takes an hour or two. It may be stopped at any time, prints
+what it has by then, and continues when it is started again. A promise counts as
+kept after 40 runs. Reports beside it (in reports/out) print the
 result in place of the one that came with this program.
 
 It exits with 1 if a promise is broken.`,

@@ -37,14 +37,14 @@ The limits are separated by commas: [SCOPE:]METRIC>AMOUNT. A metric is one of
 ` + strings.Join(metricNames(), ", ") + `, or a unit as
 in live-B/item; the amount is 5% of the old median, or an amount in the unit as
 it is printed (seconds, bytes). METRIC<AMOUNT is for what should not shrink. A
-scope is a component or the begin of a case's name, with * for anything.
+scope is a component or the start of a case's name, with * for anything.
 
 A change is shown if it is beyond chance and beyond the noise floor, which is
 what the A/A controls differ by from their baselines. Between two result
 directories of the same Go and modules, a sample counts by its ratio to
 upstream's code in the same round, so a slow machine neither fails nor hides
-anything; between files, times count as they are. Unlike machines, plans and
-versions are warned about.`,
+anything; between files, times count as they are. It warns where machines, plans
+or versions differ.`,
 		Example: `  benchrun compare reports/out/old reports/out/new
   benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'
 

@@ -35,7 +35,7 @@ func (s Suite) driveCommand() *cobra.Command {
 	var l driveCommandLine
 	cmd := &cobra.Command{
 		Use:   "drive WORKLOAD|RECORDING",
-		Short: "Run a whole controller under an open load, latency by stage",
+		Short: "Run a whole controller under open-loop load, with latency by stage",
 		Long: `Drive runs the standard controller (informer, handler, rate limiting queue,
 workers, reconcile) made of any variants, under a preset, a workload file or a
 recording of watch traffic. Events come when they are due, however far behind the

@@ -29,7 +29,7 @@ func TestHistoryAndTrend(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "1 of 7 series changed over 16 results.")
 	assert.Regexp(t, `Queue/op=cycle/impl=ring-2 +sec/op +16 .* \+(29|30|31)\.\d% +commit-i +0\.000`, stdout)
-	assert.Contains(t, stderr, "are absolute figures, for want of upstream's code in every result")
+	assert.Contains(t, stderr, "are absolute figures, because a result lacks upstream's code")
 	assert.FileExists(t, page)
 
 	code, stdout, stderr = benchrun(t, "trend", base, "--html", page)

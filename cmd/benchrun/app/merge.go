@@ -14,17 +14,17 @@ func (s Suite) mergeCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "merge DIR...",
-		Short: "Join the shards of a run on several machines into one result",
-		Long: `Merge joins what run --shard left on each machine, and writes the report over all
-of it. A DIR is a shard's result directory or holds some. Each case was sampled
-whole on one machine, so that no ratio is between two; unlike machines are named
-in the report, and absolute figures of their cases can't be compared.
+		Short: "Merge the shards of a run on several machines",
+		Long: `Merge joins what run --shard left on each machine and writes one report. A DIR is
+a shard's result directory or holds some. Each case was sampled on one machine
+only, so that no ratio is between two. The report names machines that differ;
+absolute figures of their cases can't be compared.
 
 A drive has no shards: its arms took turns on one machine, and its latencies hold
 there. Read each drive's own report.
 
-Shards that are missing or did not come to their end are a warning; shards of
-unlike plans, seeds or versions are an error.`,
+Missing and unfinished shards are a warning; shards whose plans, seeds or versions
+differ are an error.`,
 		Example: `  benchrun run --profile full --shard 1/2 --out one     # on one machine
   benchrun run --profile full --shard 2/2 --out two     # on another
   benchrun merge one two --out both

@@ -22,7 +22,7 @@ func (s Suite) releasesCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "releases MODULE@VERSION MODULE@VERSION...",
-		Short: "Tell what an upgrade of client-go or controller-runtime changes",
+		Short: "Show what an upgrade of client-go or controller-runtime changes",
 		Long: `Releases builds the same cases against two or more versions of client-go or
 controller-runtime, each in a temporary module, and samples them in turns as run
 does. The first version is the baseline. client-go brings its siblings api and

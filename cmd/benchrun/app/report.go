@@ -11,7 +11,7 @@ func (s Suite) reportCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Write the report of a run again",
+		Short: "Regenerate the report of a run",
 		Long: `Report derives statistics, verdicts and reports again from run.json and raw.txt,
 for example with a newer benchrun, or of a run that was killed.`,
 		Example: `  benchrun report reports/out/20261120T201500Z-quick`,

@@ -39,12 +39,13 @@ func simCommand() *cobra.Command {
 		Long: `Sim runs the standard controller of benchrun drive in virtual time: its work
 queue, delays and rate limiters are the real ones, its workers, service times and
 API calls are drawn. An hour of a busy controller takes about a second, so it
-answers what if: with more workers, another client limit, slower calls.
+answers questions such as: what if there were more workers, another client limit,
+slower calls?
 
 It repeats the simulation with other seeds and prints each figure's mean with its
-95% confidence interval. A controller that can't carry the load is named, with
-what would stabilise it. A recording is the same every time; only what the
-controller does is drawn anew.`,
+95% confidence interval. If the controller can't carry the load, it says what
+would stabilise it. A recording is the same every time; only what the controller
+does is drawn anew.`,
 		Example: `  # What to expect of a rolling update, and with twice the workers
   benchrun sim rolling-update
   benchrun sim rolling-update --workers 10

@@ -17,7 +17,7 @@ import (
 func traceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",
-		Short: "Record watch traffic, look into it, convert, hide names, replay",
+		Short: "Record, inspect, convert, anonymize and replay watch traffic",
 		Long: `Trace works on recordings of watch traffic. It reads, plain or compressed by gzip
 or zstd, and told apart by their contents:
 
@@ -56,8 +56,8 @@ type traceInput struct {
 func (in *traceInput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&in.part.Resources, "resource", nil, "only these resources: pods, deployments.apps")
-	f.DurationVar(&in.part.From, "from", 0, "leave out what came before, counted from the begin")
-	f.DurationVar(&in.part.To, "to", 0, "leave out what came after, counted from the begin")
+	f.DurationVar(&in.part.From, "from", 0, "leave out what came before, counted from the start")
+	f.DurationVar(&in.part.To, "to", 0, "leave out what came after, counted from the start")
 	cmd.Args = wantSome("RECORDING")
 }
 

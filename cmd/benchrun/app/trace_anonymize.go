@@ -16,7 +16,7 @@ func traceAnonymizeCommand() *cobra.Command {
 	var path, keyFile string
 	cmd := &cobra.Command{
 		Use:   "anonymize RECORDING... --out FILE",
-		Short: "Hide all names in recordings, keep sizes, timing and skew",
+		Short: "Hide all names in recordings but keep sizes, timing and skew",
 		Long: `Anonymize hides every name: of objects, namespaces, nodes, labels and their values,
 annotations, images, users' settings, addresses, UIDs, kinds and groups that are
 not Kubernetes' own. Each becomes another of the same length, the same one

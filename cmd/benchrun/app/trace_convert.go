@@ -22,7 +22,7 @@ func traceImportCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "import RECORDING... --out FILE",
-		Short: "Put recordings into one file of the compact format, by time",
+		Short: "Merge recordings by time into one file of the compact format",
 		Example: `  benchrun trace import pods.json.gz --out pods.ibt
   benchrun trace import pods.jsonl nodes.jsonl leases.jsonl --out cluster.ibt
   benchrun trace import audit.log --resource pods --out pods.ibt`,
@@ -43,7 +43,7 @@ func traceConvertCommand() *cobra.Command {
 	var path, format string
 	cmd := &cobra.Command{
 		Use:   "convert RECORDING... [--format compact|jsonl] [--out FILE]",
-		Short: "Write recordings in another format, or a part of them",
+		Short: "Convert recordings to another format, or extract a part",
 		Long: `Convert writes recordings as JSON lines {"ts", "resource", "type", "object"} or in
 the compact format: all as one, in the order of time.`,
 		Example: `  benchrun trace convert pods.ibt | head

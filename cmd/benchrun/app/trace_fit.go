@@ -19,7 +19,7 @@ func traceFitCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "fit RECORDING... --out FILE",
-		Short: "Write a workload that resembles recordings, and how far it is from them",
+		Short: "Write a workload that resembles recordings, and show how closely",
 		Long: `Fit writes a workload for benchrun run, drive and sim whose rates, mix of events,
 sizes, skew, bursts and lives are near those of the recordings, and says how near:
 it counts what the workload does as info counts the recording. Distances are

@@ -20,15 +20,15 @@ func trendCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "trend FILE|DIR...",
-		Short: "Show how benchmarks went over many results, and where they changed",
+		Short: "Show how benchmarks changed over many results",
 		Long: `Trend reads the history that compare --history keeps, result directories (or
 directories of such) and files in the Go benchmark format, and marks the results
-from which on a benchmark is on another level.
+at which the level of a benchmark changed.
 
 A benchmark that every result measured beside upstream's code counts by its ratio
-to that, which bears an exchange of the machine; others by their figures. A level
-is three results or more. A mark needs a rank statistic that few permutations of
-the series reach, corrected over all series so that of twenty marks one is
+to that, which survives a change of machine; others by their figures. A level is
+three results or more. A mark needs a rank statistic that few permutations of
+the series reach, corrected over all series so that one mark in twenty is
 expected to be chance, and a step beyond the noise floor of the results. The page
 holds a chart of each series with a mark, and a table of all.`,
 		Example: `  benchrun compare old new --history history.jsonl --label "$(git rev-parse --short HEAD)"

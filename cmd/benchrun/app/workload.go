@@ -16,7 +16,7 @@ import (
 func workloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workload show|validate|explain",
-		Short: "Look at a workload before it is run",
+		Short: "Inspect a workload before running it",
 		Long: `Workload shows, checks and explains a workload: one of the presets that
 "benchrun list workloads" names, or a YAML file. A field that is left out has its
 default, which show prints.
@@ -87,7 +87,7 @@ func workloadShowCommand() *cobra.Command {
 func workloadValidateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate PRESET|FILE...",
-		Short: "Check workloads; exit code 2 names file, line and field of what is wrong",
+		Short: "Check workloads; errors name file, line and field",
 		Example: `  benchrun workload validate mine.yaml
   benchrun workload validate workloads/*.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +118,7 @@ func workloadExplainCommand() *cobra.Command {
 	var out output
 	cmd := &cobra.Command{
 		Use:   "explain PRESET|FILE",
-		Short: "Say how many events a workload has, and what load that is for a controller",
+		Short: "Show how many events a workload has and how busy they keep a controller",
 		Long: `Explain works out, without running the workload, the expected events and rates of
 each resource, the size of its objects, how busy the workers are, and what of it
 can't be kept up. Rates are events a second, the peak is the highest expected rate.`,

@@ -150,7 +150,7 @@ func dist(text string) randvar.Dist {
 // A Result sums up the runs of a Config.
 type Result struct {
 	Config Config `json:"config"`
-	// Leaderless is how long nobody led: from the begin (start) or from when the
+	// Leaderless is how long nobody led: from the start (start) or from when the
 	// old leader's work ended (the others). Runs in which the leader stayed have
 	// none; it holds the others.
 	Leaderless Times `json:"leaderless"`

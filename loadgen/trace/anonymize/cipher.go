@@ -106,7 +106,7 @@ func isOctet(s string) bool {
 	return len(s) == 1 || s[0] != '0' && (len(s) == 2 || s <= "255")
 }
 
-// tokenLength returns the length of the token at the begin, in bytes.
+// tokenLength returns the length of the token at the start, in bytes.
 func tokenLength(s string) int {
 	for i, r := range s {
 		if classOf(r).size == 0 {

@@ -16,7 +16,7 @@ type Reader struct {
 	last    Span // of the block under way
 }
 
-// NewReader checks the begin of a file.
+// NewReader checks the start of a file.
 func NewReader(source io.Reader) (*Reader, error) {
 	r := &Reader{source: source}
 	begin := make([]byte, fileHeader)

@@ -15,7 +15,7 @@ type Writer struct {
 	err     error // of the file, for good
 }
 
-// Create writes the begin of a new file. It refuses to overwrite one.
+// Create writes the start of a new file. It refuses to overwrite one.
 func Create(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

@@ -22,7 +22,7 @@ func (r *Reader) next() (byte, error) {
 			}
 			r.pos++
 		}
-		// One byte is kept for expect's look back at the begin of a line.
+		// One byte is kept for expect's look back at the start of a line.
 		if _, err := r.fill(max(0, r.pos-1)); err != nil {
 			return 0, err
 		}
@@ -63,7 +63,7 @@ func (r *Reader) expect(c, wanted byte) error {
 }
 
 // cut says that a document ended early, since another begins after it: nobody
-// prints an opening brace at the begin of a line within an object.
+// prints an opening brace at the start of a line within an object.
 func (r *Reader) cut(line int) error {
 	return &Error{Document: r.documents, Line: line, Problem: "the JSON document is cut short, another one begins on line " + strconv.Itoa(r.line)}
 }
