@@ -204,7 +204,7 @@ func (set *profileSet) fold(p *profile.Profile) (flame, error) {
 		graph.Top = append(graph.Top, [3]int{name, share(v), share(total[name])})
 	}
 	slices.SortFunc(graph.Top, func(a, b [3]int) int {
-		return cmp.Or(cmp.Compare(b[1], a[1]), cmp.Compare(set.Names[a[0]], set.Names[b[0]]))
+		return cmp.Or(cmp.Compare(b[1], a[1]), cmp.Compare(set.Names[a[0]], set.Names[b[0]]), cmp.Compare(a[0], b[0]))
 	})
 	graph.Top = graph.Top[:min(len(graph.Top), topFunctions)]
 	var walk func(n *node, depth int)
@@ -216,7 +216,7 @@ func (set *profileSet) fold(p *profile.Profile) (flame, error) {
 			}
 		}
 		slices.SortFunc(children, func(a, b *node) int {
-			return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(set.Names[a.name], set.Names[b.name]))
+			return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(set.Names[a.name], set.Names[b.name]), cmp.Compare(a.name, b.name))
 		})
 		for _, c := range children {
 			graph.Tree = append(graph.Tree, depth, c.name, share(c.value))

@@ -232,6 +232,28 @@ func TestRankingIntervalNeedsEveryCase(t *testing.T) {
 	assert.Equal(t, "faster in 5 of 6 cases, 1 undecided", r.Tally)
 }
 
+// Instances of a generic function share a short name: the page comes out the
+// same each time all the same.
+func TestFoldKeepsEqualNamesInOrder(t *testing.T) {
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
+	for _, instance := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		p.Sample = append(p.Sample, &profile.Sample{Value: []int64{10}, Location: []*profile.Location{
+			{Line: []profile.Line{{Function: &profile.Function{Name: "x/queue.Add[" + instance + "]"}}}},
+		}})
+	}
+	for range 20 {
+		set := &profileSet{index: map[string]int{}}
+		graph, err := set.fold(p)
+		require.NoError(t, err)
+		for i, row := range graph.Top {
+			require.Equal(t, i, row[0])
+		}
+		for i := range graph.Top {
+			require.Equal(t, i, graph.Tree[3*i+1])
+		}
+	}
+}
+
 // What leads to the benchmark is folded away, and small shares add up.
 func TestFold(t *testing.T) {
 	set := &profileSet{index: map[string]int{}}
