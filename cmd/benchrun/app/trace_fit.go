@@ -15,7 +15,7 @@ import (
 
 func traceFitCommand() *cobra.Command {
 	var in traceInput
-	var path, name string
+	var path string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "fit RECORDING... --out FILE",
@@ -30,15 +30,12 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 			if path == "" {
 				return errors.New("--out: missing, expected the file to write")
 			}
-			if name == "" {
-				name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-			}
 			counter, err := in.count(cmd, args)
 			if err != nil {
 				return err
 			}
 			recording := counter.Summary()
-			spec, err := fit.Workload(recording, name)
+			spec, err := fit.Workload(recording, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			if err != nil {
 				return err
 			}
@@ -59,8 +56,7 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 		},
 	}
 	in.addTo(cmd)
-	cmd.Flags().StringVar(&path, "out", "", "the workload to write, as YAML")
-	cmd.Flags().StringVar(&name, "name", "", "the workload's name (default the file's)")
+	cmd.Flags().StringVar(&path, "out", "", "the workload to write, as YAML, and what it is named after")
 	out.addTo(cmd)
 	return cmd
 }

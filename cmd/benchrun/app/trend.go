@@ -15,7 +15,6 @@ import (
 
 func trendCommand() *cobra.Command {
 	var match, unit, html string
-	var all bool
 	var seed uint64
 	var out output
 	cmd := &cobra.Command{
@@ -58,20 +57,19 @@ holds a chart of each series with a mark, and a table of all.`,
 			if err := reports.WriteTrend(html, t); err != nil {
 				return fmt.Errorf("--html: %w", err)
 			}
-			return printTrend(cmd, t, html, all, out)
+			return printTrend(cmd, t, html, out)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&match, "match", "", "regular expression that a benchmark's name has to match (default all)")
 	f.StringVar(&unit, "unit", "", "one unit, as in cpu-sec/op or allocs/op (default all)")
 	f.StringVar(&html, "html", "trend.html", "file for the page")
-	f.BoolVar(&all, "all", false, "print series without a change too")
 	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
 	out.addTo(cmd)
 	return cmd
 }
 
-func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out output) error {
+func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) error {
 	tab := table{value: t, header: []string{"benchmark", "unit", "results", "first", "last", "change", "since", "p"}}
 	for _, s := range t.Series {
 		figure := func(v float64) string {
@@ -91,7 +89,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, all bool, out ou
 			}
 			tab.rows = append(tab.rows, append(row[:5:5], step, onOneLine(t.Results[s.At[c.At]].Label), fmt.Sprintf("%.4f", c.P)))
 		}
-		if len(s.Changes) == 0 && (all || out == "csv") {
+		if len(s.Changes) == 0 && out == "csv" {
 			tab.rows = append(tab.rows, append(row, "~", "-", "-"))
 		}
 	}
