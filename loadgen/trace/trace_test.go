@@ -167,7 +167,7 @@ func TestTraceErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"empty", "", `x.json: no events: the file holds no object`},
 		{"white space", " \n\n", `x.json: no events: the file holds no object`},
-		{"not JSON", "NAME READY\nweb 1/1\n", `x.json:1: document 1: found 'N', expected '{'`},
+		{"not JSON", "NAME READY\nweb 1/1\n", `x.json:1: document 1: found 'N', expected a JSON document, which begins with '{'`},
 		{"UTF-16", "\xff\xfe{\x00", `x.json: found UTF-16 text, as PowerShell writes it, expected UTF-8`},
 		{"bzip2", "BZh9....", `x.json: found bzip2 data, expected a recording, plain or compressed by gzip or zstd`},
 		{"file ends within a list", eventJSON("ADDED", `{"items":[`+podJSON("a", 1)+`,`)[:150], `x.json:1: document 1: the file ends within a JSON document: cut short`},
@@ -193,7 +193,7 @@ func TestTraceErrors(t *testing.T) {
 		{"a Table", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`, `x.json:1: document 1: found a Table, which is made to be printed, expected objects as kubectl get -o json has them`},
 		{"Tables of a watch", good + eventJSON("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}`), `x.json:2: document 2: found a Table, which is made to be printed, expected objects as kubectl get -o json has them`},
 		{"Latin-1", good + strings.Replace(good, `"name":"a"`, "\n\"name\":\"\xe9\"", 1), `x.json:3: document 2: found text that is not UTF-8`},
-		{"a byte order mark between files that were joined", good + "\xef\xbb\xbf" + good, `x.json:2: document 2: found byte 0xef, expected '{'`},
+		{"a byte order mark between files that were joined", good + "\xef\xbb\xbf" + good, `x.json:2: document 2: found byte 0xef, expected a JSON document, which begins with '{'`},
 		{"a Status alone", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"pods is forbidden","reason":"Forbidden"}`, `x.json:1: document 1: the API server ended the watch: pods is forbidden (Forbidden)`},
 		{"time", `{"ts":"noon","type":"ADDED","object":` + podJSON("a", 1) + `}`, `x.json:1: document 1: ts: found "noon", expected a time such as 2006-01-02T15:04:05.999999999Z`},
 	}

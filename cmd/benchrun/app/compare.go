@@ -101,6 +101,7 @@ or versions differ.`,
 			if err := appendHistory(history, args[1], label); err != nil {
 				return err
 			}
+			fmt.Fprintf(stderr, "%s.\n", onOneLine(g.Verdict()))
 			if len(g.Failed) > 0 {
 				return errGate
 			}

@@ -53,6 +53,12 @@ func TestCompareLimits(t *testing.T) {
 			}
 			assert.Equal(t, failed, got, stderr)
 			assert.Equal(t, len(failed) > 0, code == exitGate, "code %d", code)
+			verdict := "Gate passed: "
+			if len(failed) > 0 {
+				verdict = "Gate failed: "
+			}
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			assert.True(t, strings.HasPrefix(lines[len(lines)-1], verdict), "the last line is %q", lines[len(lines)-1])
 			assert.LessOrEqual(t, code, exitGate, stderr)
 		})
 	}

@@ -96,7 +96,7 @@ func (r *Reader) document() (Entry, bool, error) {
 	}
 	r.documents++
 	if c != '{' {
-		return Entry{}, false, r.fault("found %s, expected '{'", show(c))
+		return Entry{}, false, r.fault("found %s, expected a JSON document, which begins with '{'", show(c))
 	}
 	r.hold()
 	entry := Entry{Document: r.documents, Line: r.line}
@@ -212,7 +212,7 @@ func (r *Reader) Describe(object []byte) (Entry, error) {
 	case err == io.EOF:
 		return entry, r.fault("the object is empty")
 	case c != '{':
-		return entry, r.fault("found %s, expected '{'", show(c))
+		return entry, r.fault("found %s, expected a JSON document, which begins with '{'", show(c))
 	}
 	err = r.members(func(key string, c byte) (bool, error) { return false, r.describe(key, c, &entry) })
 	if err != nil {

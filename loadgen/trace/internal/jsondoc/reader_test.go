@@ -75,7 +75,7 @@ func TestDescribe(t *testing.T) {
 
 	for text, problem := range map[string]string{
 		"":             "line 1: the object is empty",
-		"7":            "line 1: found '7', expected '{'",
+		"7":            "line 1: found '7', expected a JSON document, which begins with '{'",
 		"{}{}":         "line 1: found '{' after the object",
 		`{"kind":"P`:   "line 1: the file ends within a JSON document",
 		"{\n\"a\"\n1}": "line 3: invalid JSON: found '1', expected ':'",
