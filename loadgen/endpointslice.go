@@ -78,7 +78,7 @@ func (m *sliceModel) create(meta metav1.ObjectMeta, key uint32, e entity, payloa
 	for i := range m.spec.Replicas {
 		n := m.hash(uint64(e.birth)<<32 + uint64(i) + 1<<24)
 		node := newNode(uint32(n % 5000))
-		pod := appName(int(e.group)) + "-" + suffix(int(n>>24), 10) + "-" + suffix(int(n>>24), 5)
+		pod := appName(int(e.group)) + "-" + suffix(n>>24, 10) + "-" + suffix(n>>24, 5)
 		slice.Endpoints = append(slice.Endpoints, new(endpointParts).endpoint(address(11, int(n&(1<<24-1))), &node, meta.Namespace, pod, newUID(n, mix64(n))))
 	}
 	return slice

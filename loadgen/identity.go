@@ -24,21 +24,21 @@ func (id identity) appendUID(b []byte, birth uint32) []byte {
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 // appendSuffix writes the low digits of n in the alphabet of generated names.
-func appendSuffix(b []byte, n, digits int) []byte {
+func appendSuffix(b []byte, n uint64, digits int) []byte {
 	for range digits {
-		b = append(b, suffixAlphabet[n%len(suffixAlphabet)])
-		n /= len(suffixAlphabet)
+		b = append(b, suffixAlphabet[n%uint64(len(suffixAlphabet))])
+		n /= uint64(len(suffixAlphabet))
 	}
 	return b
 }
 
-func suffix(n, digits int) string { return string(appendSuffix(nil, n, digits)) }
+func suffix(n uint64, digits int) string { return string(appendSuffix(nil, n, digits)) }
 
 // appendNameSuffix writes the random-looking end of an object's name, unique in
 // its resource.
 func appendNameSuffix(b []byte, birth uint32) []byte {
 	const prime = 6_700_417 // not a multiple of 3, so that n -> n*prime is one to one modulo 27^digits
-	n, digits, size := int(birth), 5, 27*27*27*27*27
+	n, digits, size := uint64(birth), 5, uint64(27*27*27*27*27)
 	for n >= size {
 		n, digits, size = n-size, digits+1, size*27
 	}

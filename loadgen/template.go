@@ -32,7 +32,7 @@ func (m *podMaker) newTemplate(group int, revision uint32, created *moment) *tem
 	namespace := m.namespace(group % m.spec.Namespaces)
 	app := appName(group)
 	version := "1." + strconv.Itoa(int(revision)+1) + ".0"
-	hash := suffix(random.below(1<<40), 10)
+	hash := suffix(random.Uint64()>>24, 10)
 	replicaSet := app + "-" + hash
 	t := &template{revision: revision, image: "registry.example.com/" + namespace + "/" + app + ":" + version}
 	labels := map[string]string{
@@ -57,7 +57,7 @@ func (m *podMaker) newTemplate(group int, revision uint32, created *moment) *tem
 			Controller: &yes, BlockOwnerDeletion: &yes,
 		}},
 	}
-	t.fillSpec(app, "kube-api-access-"+suffix(random.below(1<<40), 5))
+	t.fillSpec(app, "kube-api-access-"+suffix(random.Uint64()>>24, 5))
 	if m.spec.ManagedFields {
 		t.created = ownedFields(createdFields, owner)
 	}

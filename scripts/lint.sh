@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks what a reviewer should not have to: format, vet, staticcheck, a tidy go.mod.
+# Checks what a reviewer should not have to: format, vet (for other processors too),
+# staticcheck, a tidy go.mod.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,6 +10,9 @@ if [ -n "$unformatted" ]; then
   exit 1
 fi
 go vet ./...
+for arch in 386 arm64; do # words of another size, the code without assembly
+  GOARCH=$arch go vet ./...
+done
 go tool staticcheck ./...
 go mod tidy -diff
 
