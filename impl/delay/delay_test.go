@@ -148,6 +148,35 @@ func TestInnerQueueShutDown(t *testing.T) {
 	})
 }
 
+// full is a queue whose Add ends everything.
+type full struct {
+	workqueue.TypedInterface[string]
+	end func()
+}
+
+func (q *full) Add(string) { q.end() }
+
+// Upstream's ShutDown does not wait for the loop, which may be the one that calls it.
+func TestShutDownFromTheInnerQueue(t *testing.T) {
+	each(t, func(t *testing.T, new newQueue) {
+		for _, drain := range []bool{false, true} {
+			inner := &full{TypedInterface: workqueue.NewTyped[string]()}
+			q := new(workqueue.TypedDelayingQueueConfig[string]{Queue: inner})
+			ended := make(chan struct{})
+			inner.end = func() {
+				if drain {
+					q.ShutDownWithDrain()
+				} else {
+					q.ShutDown()
+				}
+				close(ended)
+			}
+			q.AddAfter("last", time.Second)
+			<-ended
+		}
+	})
+}
+
 // lossy is a clock whose timers never fire.
 type lossy struct{ clock.RealClock }
 

@@ -134,14 +134,23 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 func (q *delaying[T]) ShutDown() {
 	q.end()
 	q.TypedInterface.ShutDown()
-	q.alarm.Wait()
+	q.wait()
 }
 
 // ShutDownWithDrain drops what waits and drains the inner queue.
 func (q *delaying[T]) ShutDownWithDrain() {
 	q.end()
 	q.TypedInterface.ShutDownWithDrain()
-	q.alarm.Wait()
+	q.wait()
+}
+
+// wait returns when the alarm's goroutine has ended. A queue of the caller's may
+// shut down from within its Add, in that very goroutine: nobody waits for it there,
+// and it ends once Add has returned.
+func (q *delaying[T]) wait() {
+	if !q.foreign {
+		q.alarm.Wait()
+	}
 }
 
 // end drops what waits and stops the alarm. It does not wait for the alarm's

@@ -7,7 +7,8 @@
 //  2. A goroutine, the loop, sleeps until the first item is due.
 //  3. It adds what is due to the inner queue, in the order of ready times, and
 //     in the order of AddAfter calls where these are equal.
-//  4. Shutdown drops what still waits and ends the loop before it returns.
+//  4. Shutdown drops what still waits and ends the loop, before it returns if the
+//     inner queue is its own.
 //
 // Which one? NewHeap4 unless you have a reason. It orders only the items that come
 // next: of very many it looks at all, under its lock, each time that a quarter of
