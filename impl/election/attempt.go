@@ -59,6 +59,7 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 	switch {
 	case record.HolderIdentity == e.identity:
 		ours = inherit(ours, *record)
+		e.metric.SlowpathExercised(e.config.Name)
 	case leading && record.HolderIdentity != "":
 		return lost
 	case record.HolderIdentity != "" && now.Before(expiry(old, observed)):
@@ -92,6 +93,7 @@ func (e *LeaderElector) renewCoordinated(ctx context.Context) outcome {
 	}
 	ours := inherit(e.newRecord(now), *record)
 	ours.Strategy = record.Strategy
+	e.metric.SlowpathExercised(e.config.Name)
 	return e.replace(ctx, ours)
 }
 

@@ -40,6 +40,7 @@ type LeaderElector struct {
 	lock     string // what logs call it
 	clock    clock.Clock
 	rand     func() float64
+	metric   leaderelection.LeaderMetric
 
 	mu       sync.Mutex
 	record   resourcelock.LeaderElectionRecord // as last read or written
@@ -92,6 +93,10 @@ func (e *LeaderElector) Run(ctx context.Context) {
 	klog.FromContext(ctx).Info("Attempting to acquire leader lease...", "lock", e.lock)
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
+	stopWork := func() {
+		cancel()
+		e.metric.Off(e.config.Name)
+	}
 	e.calls, e.abandon = context.WithCancel(ctx)
 	var panicked any
 	go func() {
@@ -102,7 +107,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 			}
 		}()
 		growStack()
-		e.campaign(ctx, work, cancel)
+		e.campaign(ctx, work, stopWork)
 	}()
 
 	timer := e.clock.NewTimer(e.config.RenewDeadline)
@@ -120,7 +125,7 @@ func (e *LeaderElector) Run(ctx context.Context) {
 			ended = nil // heard
 		case <-timer.C():
 		}
-		next, stuck := e.watch(ctx, cancel)
+		next, stuck := e.watch(ctx, stopWork)
 		if stuck {
 			return
 		}
@@ -164,7 +169,7 @@ func growStack() {
 // watch ends a call that missed its deadline, and leadership with it. It says
 // when to look again, no later than any deadline until then, or that there is no
 // point in waiting for the call any longer.
-func (e *LeaderElector) watch(ctx context.Context, stopWork context.CancelFunc) (next time.Duration, stuck bool) {
+func (e *LeaderElector) watch(ctx context.Context, stopWork func()) (next time.Duration, stuck bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.clock.Now()
@@ -214,11 +219,12 @@ func (e *LeaderElector) end(now time.Time) {
 }
 
 // campaign makes the calls of one term, from the first attempt to the release.
-func (e *LeaderElector) campaign(ctx, work context.Context, stopWork context.CancelFunc) {
+func (e *LeaderElector) campaign(ctx, work context.Context, stopWork func()) {
 	defer func() { e.abandon() }()
 	if !e.acquire(ctx) {
 		return
 	}
+	e.metric.On(e.config.Name)
 	e.config.Lock.RecordEvent("became leader")
 	klog.FromContext(ctx).Info("Successfully acquired lease", "lock", e.lock)
 	go e.config.Callbacks.OnStartedLeading(work)
