@@ -9,6 +9,8 @@ import (
 // Config is what a FIFO of any kind is made from. The zero value is a FIFO
 // over cache.MetaNamespaceKeyFunc.
 type Config struct {
+	// Name says in logs what the FIFO holds, "*v1.Pod" say; "" leaves its kind alone.
+	Name string
 	// KeyFunc names objects; nil means cache.MetaNamespaceKeyFunc.
 	KeyFunc cache.KeyFunc
 	// KnownObjects is the store that the consumer keeps; Replace and Resync ask

@@ -36,7 +36,7 @@ func NewRingDeltaFIFO(config Config) *RingDeltaFIFO {
 		keys:   newKeyer(config.KeyFunc),
 		items:  keyed[pending]{seed: maphash.MakeSeed()},
 	}
-	f.init("DeltaFIFO", config.Stalled)
+	f.init("DeltaFIFO", config)
 	return f
 }
 

@@ -26,7 +26,7 @@ type SliceDeltaFIFO struct {
 func NewSliceDeltaFIFO(config Config) *SliceDeltaFIFO {
 	config.KeyFunc = orMeta(config.KeyFunc)
 	f := &SliceDeltaFIFO{config: config, items: map[string]cache.Deltas{}}
-	f.init("DeltaFIFO", config.Stalled)
+	f.init("DeltaFIFO", config)
 	return f
 }
 

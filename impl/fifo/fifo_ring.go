@@ -32,7 +32,7 @@ type place struct {
 // NewRingFIFO makes an empty FIFO.
 func NewRingFIFO(config Config) *RingFIFO {
 	f := &RingFIFO{keys: newKeyer(config.KeyFunc), items: keyed[place]{seed: maphash.MakeSeed()}}
-	f.init("FIFO", config.Stalled)
+	f.init("FIFO", config)
 	return f
 }
 

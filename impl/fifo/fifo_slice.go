@@ -22,7 +22,7 @@ type SliceFIFO struct {
 // NewSliceFIFO makes an empty FIFO.
 func NewSliceFIFO(config Config) *SliceFIFO {
 	f := &SliceFIFO{keyFunc: orMeta(config.KeyFunc), items: map[string]any{}}
-	f.init("FIFO", config.Stalled)
+	f.init("FIFO", config)
 	return f
 }
 

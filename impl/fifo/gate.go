@@ -33,9 +33,12 @@ type gate struct {
 
 var _ cache.DoneChecker = (*gate)(nil)
 
-func (g *gate) init(name string, stalled *atomic.Int32) {
-	g.name = name
-	if g.stalled = stalled; stalled == nil {
+func (g *gate) init(kind string, config Config) {
+	g.name = kind
+	if config.Name != "" {
+		g.name += " " + config.Name
+	}
+	if g.stalled = config.Stalled; g.stalled == nil {
 		g.stalled = new(atomic.Int32)
 	}
 	g.changed.L = &g.mu
@@ -70,7 +73,7 @@ func (g *gate) HasSynced() bool {
 // HasSyncedChecker is done when HasSynced is true.
 func (g *gate) HasSyncedChecker() cache.DoneChecker { return g }
 
-// Name names the kind of queue.
+// Name names the kind of queue, and what it holds if the Config says.
 func (g *gate) Name() string { return g.name }
 
 // Done is closed when HasSynced is true.

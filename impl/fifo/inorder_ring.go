@@ -42,7 +42,7 @@ const (
 // NewRingInOrder makes an empty in-order FIFO.
 func NewRingInOrder(config Config) *RingInOrder {
 	f := &RingInOrder{config: config, keys: newKeyer(config.KeyFunc), seed: maphash.MakeSeed()}
-	f.init("in-order FIFO", config.Stalled)
+	f.init("in-order FIFO", config)
 	return f
 }
 

@@ -24,7 +24,7 @@ type SliceInOrder struct {
 func NewSliceInOrder(config Config) *SliceInOrder {
 	config.KeyFunc = orMeta(config.KeyFunc)
 	f := &SliceInOrder{config: config}
-	f.init("in-order FIFO", config.Stalled)
+	f.init("in-order FIFO", config)
 	return f
 }
 

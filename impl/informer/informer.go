@@ -147,6 +147,7 @@ func (s *informer) start() (cache.Controller, bool) {
 	}
 	s.started = true
 	queue := s.parts.NewFIFO(fifo.Config{
+		Name:         s.nameOfObjects(),
 		KeyFunc:      cache.MetaNamespaceKeyFunc,
 		KnownObjects: s.indexer,
 		Transformer:  s.transform,
@@ -168,6 +169,18 @@ func (s *informer) start() (cache.Controller, bool) {
 	})
 	s.fanout.start()
 	return s.controller, true
+}
+
+// nameOfObjects says in logs what the informer holds: all that are dynamic have
+// objects of one type.
+func (s *informer) nameOfObjects() string {
+	if id := s.options.Identifier; id.Name() != "" {
+		return fmt.Sprintf("%s %s", id.Name(), id.GroupVersionResource())
+	}
+	if s.options.ObjectDescription != "" {
+		return s.options.ObjectDescription
+	}
+	return fmt.Sprintf("%T", s.example)
 }
 
 // IsStopped tells whether the informer ran and has ended.

@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -44,6 +45,28 @@ func TestParts(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) { impltest.TestInformer(t, parts.New, parts.relaxes...) })
+	}
+}
+
+// Where a log says which queue is slow, it names the informer.
+func TestQueueNames(t *testing.T) {
+	named, err := cache.NewInformerName("named")
+	require.NoError(t, err)
+	defer named.Release()
+	for want, options := range map[string]cache.SharedIndexInformerOptions{
+		"*v1.Pod":                      {},
+		"widgets of the shop":          {ObjectDescription: "widgets of the shop"},
+		"named shop/v1, Resource=pods": {Identifier: named.WithResource(schema.GroupVersionResource{Group: "shop", Version: "v1", Resource: "pods"})},
+	} {
+		var name string
+		parts := informer.Options{NewFIFO: func(c fifo.Config) cache.Queue {
+			name = fifo.NewRingInOrder(c).Name()
+			return fifo.NewRingInOrder(c)
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		parts.New(listOf(), &corev1.Pod{}, options).RunWithContext(ctx)
+		require.Equal(t, "in-order FIFO "+want, name)
 	}
 }
 
