@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -93,22 +94,47 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
+// ranges are what any controller can have of the settings that are numbers. What is
+// more is a slip of the finger, and takes for ever to simulate.
+var ranges = []struct {
+	name        string
+	value       func(Settings) float64
+	least, most float64
+	text        func(float64) string
+}{
+	{"workers", func(s Settings) float64 { return float64(s.Workers) }, 1, 100_000, plain},
+	{"qps", func(s Settings) float64 { return s.QPS }, 0, 1e9, plain},
+	{"burst", func(s Settings) float64 { return float64(s.Burst) }, 0, 1e9, plain},
+	{"baseDelay", func(s Settings) float64 { return float64(s.BaseDelay) }, 1, 3.6e16, nanoseconds},
+	{"maxDelay", func(s Settings) float64 { return float64(s.MaxDelay) }, 1, 3.6e16, nanoseconds},
+	{"bucketRate", func(s Settings) float64 { return s.BucketRate }, 1e-9, 1e9, plain},
+	{"bucketBurst", func(s Settings) float64 { return float64(s.BucketBurst) }, 1, 1e9, plain},
+	{"resync", func(s Settings) float64 { return float64(s.Resync) }, 0, 3.6e16, nanoseconds},
+	{"batch", func(s Settings) float64 { return float64(s.Batch) }, 1, 1e6, plain},
+}
+
+func plain(x float64) string       { return strconv.FormatFloat(x, 'f', -1, 64) }
+func nanoseconds(x float64) string { return time.Duration(x).String() }
+
+// CheckRange reports the first of the named settings, or of all if none is named, that
+// no controller can have, whatever the others are.
+func (s Settings) CheckRange(names ...string) error {
+	for _, r := range ranges {
+		if len(names) > 0 && !slices.Contains(names, r.name) {
+			continue
+		}
+		if x := r.value(s); !(x >= r.least && x <= r.most) {
+			return fmt.Errorf("%s: found %s, expected %s to %s", r.name, r.text(x), r.text(r.least), r.text(r.most))
+		}
+	}
+	return nil
+}
+
 // Check reports the first setting that makes no sense; the queue has to be one
 // of those whose cost is known.
 func (s Settings) Check(queues []QueueCost) error {
-	for _, f := range []struct {
-		name  string
-		value float64
-		least float64
-	}{
-		{"workers", float64(s.Workers), 1}, {"qps", s.QPS, 0}, {"burst", float64(s.Burst), 0},
-		{"baseDelay", s.BaseDelay.Seconds(), 1e-9}, {"maxDelay", s.MaxDelay.Seconds(), 1e-9},
-		{"bucketRate", s.BucketRate, 1e-9}, {"bucketBurst", float64(s.BucketBurst), 1},
-		{"resync", s.Resync.Seconds(), 0}, {"batch", float64(s.Batch), 1},
-	} {
-		if !(f.value >= f.least) || math.IsInf(f.value, 0) {
-			return fmt.Errorf("%s: found %v, expected at least %v", f.name, f.value, f.least)
-		}
+	if err := s.CheckRange(); err != nil {
+		return err
 	}
 	if s.QPS > 0 && s.Burst < 1 {
 		return fmt.Errorf("burst: found %d, expected at least 1 beside a QPS of %v", s.Burst, s.QPS)

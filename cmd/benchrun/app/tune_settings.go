@@ -80,10 +80,8 @@ func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
 		}
 		set[name]()
 		c.Told[name] = "given"
-		f := cmd.Flags().Lookup(flag)
-		least := name == "qps" || name == "resync" || name == "burst"
-		if text := f.Value.String(); text[0] == '-' || !least && (text == "0" || text == "0s") {
-			return c, outOfRange(flag, text, least)
+		if err := c.CheckRange(name); err != nil {
+			return c, fmt.Errorf("--%s%s", flag, strings.TrimPrefix(err.Error(), name))
 		}
 	}
 	if !(s.failure >= 0 && s.failure <= 1) {
@@ -109,10 +107,26 @@ func readSettings(name string, b []byte, c *tune.Current) error {
 	if err := yaml.Unmarshal(b, &keys); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if value := keys[key]; cut(key, value) {
+			return fmt.Errorf("%s:%d: %s: found %v, expected %s", name, lineOf(b, key), key, value, sorts["int"])
+		}
+		if err := c.CheckRange(key); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, lineOf(b, key), err)
+		}
 		c.Told[key] = "given"
 	}
 	return nil
+}
+
+// lineOf is the line of a settings file that tells a setting.
+func lineOf(text []byte, setting string) int {
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, setting+":") {
+			return i + 1
+		}
+	}
+	return 1 // as in {workers: 5}
 }
 
 var (

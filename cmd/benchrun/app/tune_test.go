@@ -78,10 +78,26 @@ func TestTuneWhatIf(t *testing.T) {
 		"workers=eight":       "workers: found eight, expected a whole number",
 		"workers=~":           "workers: found ~, expected a whole number",
 		"baseDelay=5":         "baseDelay: found 5, expected a duration as in 5ms",
+		"workers=3.5":         "workers: found 3.5, expected a whole number",
+		"qps=9,burst=12.5":    "burst: found 12.5, expected a whole number",
+		"workers=-1e99":       "workers: found -1e99, expected a whole number",
+		"workers=-.inf":       "workers: found -.inf, expected a whole number",
+		"workers=1e99":        "workers: found 1e99, expected a whole number",
+		"workers=1000000":     "workers: found 1000000, expected 1 to 100000",
+		"workers=0":           "workers: found 0, expected 1 to 100000",
+		"workers=-1":          "workers: found -1, expected 1 to 100000",
+		"qps=NaN":             "qps: found NaN, expected a number",
+		"qps=.nan":            "qps: found NaN, expected 0 to 1000000000",
+		"qps=Inf":             "qps: found Inf, expected a number",
+		"qps=.inf":            "qps: found +Inf, expected 0 to 1000000000",
+		"resync=-5s":          "resync: found -5s, expected 0s to 10000h0m0s",
+		"workers=3\nqps: 5":   "workers: found 3\nqps: 5, expected a whole number",
 	} {
 		_, err := parseWhatIf(text)
 		assert.ErrorContains(t, err, expected, text)
 	}
+	_, err = parseWhatIf("workers=1e1,qps=7.5,bucketRate=0.5")
+	assert.NoError(t, err)
 }
 
 func TestTuneScrapesURLsTwice(t *testing.T) {
@@ -137,6 +153,11 @@ func TestTuneBadInput(t *testing.T) {
 		"unknown queue":      {append(both, "--queue", "x"), `unknown queue "x", expected one of deployment`},
 		"objective":          {append(both, "--objective", "fast"), `--objective: objective "fast": found no bound`},
 		"workers":            {append(both, "--workers", "0"), "--workers: found 0"},
+		"what if":            {append(both, "--what-if", "workers=3.5"), "error: --what-if: workers: found 3.5, expected a whole number"},
+		"too many workers":   {append(both, "--workers", "1000000"), "--workers: found 1000000, expected 1 to 100000"},
+		"no number":          {append(both, "--qps", "NaN"), "--qps: found NaN, expected 0 to 1000000000"},
+		"settings, a part":   {append(both, "--settings", file("qps: 5\nworkers: 3.5\n")), `:2: workers: found 3.5, expected a whole number`},
+		"settings, less":     {append(both, "--settings", file("qps: 5\nworkers: 0\n")), `:2: workers: found 0, expected 1 to 100000`},
 		"burst":              {append(both, "--qps", "5", "--burst", "0"), "--burst: found 0"},
 		"no run":             {append(both, "--run", filepath.Dir(file(""))), "expected a directory that benchrun run wrote"},
 		"run without":        {append(both, "--run", "../../../reports/testdata/schema-1"), "found no queue's cost, expected samples of rate-limiting-queue/op=success"},

@@ -16,6 +16,7 @@ import (
 func parseWhatIf(text string) (tune.Alternative, error) {
 	names := slices.Sorted(maps.Keys(settingFlags))
 	var lines []byte
+	var settings tune.Settings
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(part, "=")
@@ -31,8 +32,11 @@ func parseWhatIf(text string) (tune.Alternative, error) {
 		seen[name] = true
 		line := fmt.Appendf(nil, "%s: %s\n", name, value)
 		var values map[string]any
-		if yaml.Unmarshal(line, &tune.Settings{}) != nil || yaml.Unmarshal(line, &values) != nil || values[name] == nil {
+		if yaml.Unmarshal(line, &settings) != nil || yaml.Unmarshal(line, &values) != nil || values[name] == nil || len(values) > 1 || cut(name, values[name]) {
 			return tune.Alternative{}, fmt.Errorf("%s: found %s, expected %s", name, value, sortOf(name))
+		}
+		if err := settings.CheckRange(name); err != nil {
+			return tune.Alternative{}, err
 		}
 		lines = append(lines, line...)
 	}
@@ -49,6 +53,13 @@ func sortOf(name string) string {
 		}
 	}
 	return "another value"
+}
+
+// cut tells whether a setting that is a whole number would lose what value is more: the
+// decoder rounds it.
+func cut(name string, value any) bool {
+	x, fractional := value.(float64)
+	return fractional && sortOf(name) == sorts["int"] && x != float64(int64(x))
 }
 
 // completeSettings offers the names behind the last comma.
