@@ -293,9 +293,9 @@ type Effect struct {
 
 // Effects lists what is predicted.
 func Effects(a Advice) []Effect {
-	text := func(f *Figures, of func(Figures) Interval, print func(float64) string) string {
+	text := func(f *Figures, grows bool, of func(Figures) Interval, print func(float64) string) string {
 		switch {
-		case f == nil:
+		case f == nil || !f.Stable && !grows:
 			return "not predicted"
 		case !f.Stable:
 			return "unbounded"
@@ -310,21 +310,22 @@ func Effects(a Advice) []Effect {
 	var rows []Effect
 	for _, r := range []struct {
 		figure, meaning string
+		grows           bool // without end if the settings are not stable
 		of              func(Figures) Interval
 		print           func(float64) string
 	}{
-		{"queue wait, p50", "from add to get", func(f Figures) Interval { return f.Wait.P50 }, Duration},
-		{"queue wait, p99", "", func(f Figures) Interval { return f.Wait.P99 }, Duration},
-		{"work, mean", "from get to done", func(f Figures) Interval { return f.Work.Mean }, Duration},
-		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", func(f Figures) Interval { return f.Settle.P99 }, Duration},
-		{"queue depth, mean", "", func(f Figures) Interval { return f.Depth }, number},
-		{"workers busy", "", func(f Figures) Interval { return f.Utilisation }, share},
-		{"API calls", "a second", func(f Figures) Interval { return f.CallRate }, number},
-		{"queue's processor time", "share of a processor", func(f Figures) Interval { return f.QueueCores }, percent},
+		{"queue wait, p50", "from add to get", true, func(f Figures) Interval { return f.Wait.P50 }, Duration},
+		{"queue wait, p99", "", true, func(f Figures) Interval { return f.Wait.P99 }, Duration},
+		{"work, mean", "from get to done", false, func(f Figures) Interval { return f.Work.Mean }, Duration},
+		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", true, func(f Figures) Interval { return f.Settle.P99 }, Duration},
+		{"queue depth, mean", "", true, func(f Figures) Interval { return f.Depth }, number},
+		{"workers busy", "", false, func(f Figures) Interval { return f.Utilisation }, share},
+		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},
+		{"queue's processor time", "share of a processor", false, func(f Figures) Interval { return f.QueueCores }, percent},
 	} {
-		e := Effect{Figure: r.figure, Now: text(a.Now, r.of, r.print), Then: text(a.Then, r.of, r.print), Meaning: r.meaning}
+		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning}
 		for _, w := range a.WhatIf {
-			e.WhatIf = append(e.WhatIf, text(w.Figures, r.of, r.print))
+			e.WhatIf = append(e.WhatIf, text(w.Figures, r.grows, r.of, r.print))
 		}
 		rows = append(rows, e)
 	}

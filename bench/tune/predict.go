@@ -36,7 +36,8 @@ func (q Quantiles) at(p float64) float64 { return q.all(p) }
 // Unbounded stands for what grows without end, in an interval's High.
 const Unbounded = 1e10
 
-// Figures are predicted for some settings.
+// Figures are predicted for some settings. In JSON those that nothing predicts, from Wait
+// to QueueCores, are null if these are not stable.
 type Figures struct {
 	Settings    Settings  `json:"settings"`
 	Stable      bool      `json:"stable"`

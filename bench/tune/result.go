@@ -6,7 +6,7 @@ import (
 
 // SchemaVersion is of tune.json. It grows when a field changes its meaning or
 // goes away.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // A Result is what is known of each queue and recommended for it.
 type Result struct {
@@ -75,7 +75,8 @@ type Curve struct {
 	Points  []CurvePoint `json:"points"`
 }
 
-// A CurvePoint is one value of the setting that varies.
+// A CurvePoint is one value of the setting that varies. In JSON its figures are null if
+// it is not stable.
 type CurvePoint struct {
 	Value       string   `json:"value"`
 	Chosen      bool     `json:"chosen"` // it is the recommended one

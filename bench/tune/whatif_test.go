@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,8 +27,34 @@ func TestWhatIf(t *testing.T) {
 	assert.Contains(t, a.WhatIf[2].Refused, "resyncs")
 	assert.Contains(t, a.WhatIf[3].Refused, "no API calls")
 	for _, e := range Effects(a) {
-		assert.Equal(t, []string{e.Then, "unbounded", "not predicted", "not predicted"}, e.WhatIf)
+		unstable := "not predicted"
+		switch e.Figure {
+		case "queue wait, p50", "queue wait, p99", "settled, p99", "queue depth, mean":
+			unstable = "unbounded"
+		}
+		assert.Equal(t, []string{e.Then, unstable, "not predicted", "not predicted"}, e.WhatIf, e.Figure)
 	}
+	for _, figure := range []string{"wait", "settle", "work", "depth", "utilisation", "callRate", "queueCores"} {
+		assert.JSONEq(t, "null", inJSON(t, a.WhatIf[1].Figures, figure), figure)
+		assert.NotEqual(t, "null", inJSON(t, a.WhatIf[0].Figures, figure), figure)
+	}
+	assert.JSONEq(t, `"workers"`, inJSON(t, a.WhatIf[1].Figures, "bottleneck"))
+	for _, p := range a.Curves[0].Points {
+		for _, figure := range []string{"waitP99", "settleP99", "utilisation", "callRate", "queueCores"} {
+			assert.Equal(t, p.Stable, inJSON(t, p, figure) != "null", "%s of %s workers", figure, p.Value)
+		}
+	}
+}
+
+// inJSON is a field of a value as others read it.
+func inJSON(t *testing.T, value any, field string) string {
+	t.Helper()
+	b, err := json.Marshal(value)
+	require.NoError(t, err)
+	var fields map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(b, &fields))
+	require.Contains(t, fields, field)
+	return string(fields[field])
 }
 
 // A limit where there was none gets the usual burst, and every change is checked

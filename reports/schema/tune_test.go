@@ -39,9 +39,11 @@ reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60,
 
 	assert.NotContains(t, string(b), "serviceCV", "its distributions say it")
 
-	// What a measurement adds, and what refused advice leaves out.
+	// What a measurement adds, and what refused advice and unstable settings leave out.
 	r.Queues[0].Model.ServiceCV = 1.5
 	r.Queues[0].Reproduction = &tune.Reproduction{Wait: []tune.Bucket{{}}}
+	r.Queues[0].WhatIf[0].Figures = &tune.Figures{Load: 1.5}
+	r.Queues[0].Curves[0].Points[0] = tune.CurvePoint{Value: "1"}
 	r.Queues = append(r.Queues, tune.Advice{Queue: "b", Refused: "why", Record: "what"})
 	b, err = json.Marshal(r)
 	require.NoError(t, err)
