@@ -61,8 +61,10 @@ func (s *search) sweeps(x Settings) [][]Settings {
 	if s.m.fails() {
 		vary("baseDelay", x.BaseDelay.Seconds(), func(y *Settings, v float64) { y.BaseDelay = min(time.Duration(v*1e9), y.MaxDelay) }, 0.2, 5, 20, 100)
 		vary("maxDelay", x.MaxDelay.Seconds(), func(y *Settings, v float64) { y.MaxDelay = max(time.Duration(v*1e9), y.BaseDelay) }, 0.001, 0.01, 0.1)
-		vary("bucketRate", x.BucketRate, func(y *Settings, v float64) { y.BucketRate = v }, usual...)
-		vary("bucketBurst", float64(x.BucketBurst), func(y *Settings, v float64) { y.BucketBurst = max(1, int(v)) }, usual...)
+		if x.BucketRate > 0 {
+			vary("bucketRate", x.BucketRate, func(y *Settings, v float64) { y.BucketRate = v }, usual...)
+			vary("bucketBurst", float64(x.BucketBurst), func(y *Settings, v float64) { y.BucketBurst = max(1, int(v)) }, usual...)
+		}
 	}
 	if s.m.Offered == 0 {
 		if x.Resync > 0 {

@@ -74,7 +74,7 @@ const (
 func flavourOf(d *scrape.Delta) flavour {
 	known := 0
 	for name, q := range d.Queues {
-		if len(q.Results) > 0 || q.Workers > 0 || q.Reconcile.Count() > 0 {
+		if len(q.Results) > 0 || q.Workers > 0 || q.Reconcile.Count() > 0 || q.Kind == scrape.Prioritised {
 			return controllerRuntime
 		}
 		if _, ok := syncFlags[name]; ok {
@@ -98,7 +98,10 @@ func (f flavour) current(given Current, q scrape.Queue) Current {
 	switch f {
 	case controllerRuntime:
 		base.Workers, base.QPS, base.Burst, base.Resync = 1, 0, 0, 10*time.Hour
-		base.Priority = true
+		base.Priority = true // since v0.23
+		if q.Kind != scrape.Untold && c.Told["priority"] == "" {
+			c.Priority, c.Told["priority"] = q.Kind == scrape.Prioritised, "metrics"
+		}
 	case controllerManager:
 		base.QPS, base.Burst, base.Resync = managerQPS, managerBurst, 12*time.Hour
 		if known, ok := syncFlags[q.Name]; ok {
@@ -111,6 +114,10 @@ func (f flavour) current(given Current, q scrape.Queue) Current {
 	c.fill(base, told)
 	return c
 }
+
+// unbucketed is where it is known from that retries wait for no tokens: with its
+// priority queue controller-runtime's limiter has only the back-off of each key.
+const unbucketed = "default of controller-runtime's priority queue"
 
 // fill takes each setting that is not told from base.
 func (c *Current) fill(base Settings, told string) {
@@ -129,11 +136,18 @@ func (c *Current) fill(base Settings, told string) {
 	take("burst", func() { c.Burst = base.Burst })
 	take("baseDelay", func() { c.BaseDelay = base.BaseDelay })
 	take("maxDelay", func() { c.MaxDelay = base.MaxDelay })
-	take("bucketRate", func() { c.BucketRate = base.BucketRate })
-	take("bucketBurst", func() { c.BucketBurst = base.BucketBurst })
 	take("resync", func() { c.Resync = base.Resync })
 	take("batch", func() { c.Batch = base.Batch })
 	take("priority", func() { c.Priority = base.Priority })
+	if c.Priority && c.Told["bucketRate"] == "" && c.Told["bucketBurst"] == "" && told != ofWorkload {
+		c.BucketRate, c.BucketBurst = 0, 0
+		c.Told["bucketRate"], c.Told["bucketBurst"] = unbucketed, unbucketed
+	}
+	take("bucketRate", func() { c.BucketRate = base.BucketRate })
+	take("bucketBurst", func() { c.BucketBurst = base.BucketBurst })
+	if c.BucketRate == 0 {
+		c.BucketBurst = 0
+	}
 	take("split", func() { c.Split = base.Split })
 	take("queue", func() { c.Queue = queueVariant(c.Priority) })
 }

@@ -239,6 +239,9 @@ func (a *Advice) why(setting string, changed bool) string {
 		if !m.fails() {
 			return "no retries, so it has no effect"
 		}
+		if a.Recommended.BucketRate == 0 && strings.HasPrefix(setting, "bucket") {
+			return "retries wait for the back-off of their key alone"
+		}
 		if !changed {
 			return "no other value settles a tenth sooner"
 		}

@@ -36,6 +36,7 @@ var runtimeBounds = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.
 func (x observed) runtime(name string) string {
 	var w strings.Builder
 	label := fmt.Sprintf("controller=%q", name)
+	fmt.Fprintf(&w, "workqueue_depth{%[1]s,name=%[2]q,priority=\"0\"} 0\nworkqueue_depth{%[1]s,name=%[2]q,priority=\"-100\"} 0\n", label, name)
 	fmt.Fprintf(&w, "controller_runtime_max_concurrent_reconciles{%[1]s} %[2]d\ncontroller_runtime_active_workers{%[1]s} 1\n", label, x.workers)
 	fmt.Fprintf(&w, "controller_runtime_reconcile_total{%[1]s,result=\"error\"} %[2]v\ncontroller_runtime_reconcile_total{%[1]s,result=\"success\"} %[3]v\n", label, x.failures, float64(len(x.work))-x.failures)
 	histogram(&w, "controller_runtime_reconcile_time_seconds", label, runtimeBounds, x.work)

@@ -138,8 +138,11 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 		f.unknown("failures and AddAfter from each other: workqueue_retries_total counts both, and all %s count as failures", number(q.Retries))
 	}
 	f.Failure = min(f.Failure, 0.95)
-	// No more retries are added than the bucket lets through.
-	f.ArrivalRate = max(f.AddRate-min(f.Failure*n/f.Interval, f.current.BucketRate), 0.01*f.AddRate)
+	retries := f.Failure * n / f.Interval
+	if f.current.BucketRate > 0 {
+		retries = min(retries, f.current.BucketRate) // no more are added than the bucket lets through
+	}
+	f.ArrivalRate = max(f.AddRate-retries, 0.01*f.AddRate)
 	f.Dispersion = 1
 }
 

@@ -70,6 +70,7 @@ func (s *search) variations() [][]func(*Settings) {
 		longest := func(d time.Duration) func(*Settings) { return func(y *Settings) { y.MaxDelay = max(y.BaseDelay, d) } }
 		vary(base(50*time.Millisecond), base(20*time.Millisecond), base(10*time.Millisecond), base(5*time.Millisecond))
 		vary(longest(5*time.Minute), longest(30*time.Second), longest(5*time.Second), longest(time.Second))
+		// Where there is no bucket both stay 0.
 		vary(func(y *Settings) { y.BucketBurst *= 2 }, func(y *Settings) { y.BucketBurst *= 10 })
 		vary(func(y *Settings) { y.BucketRate *= 2 }, func(y *Settings) { y.BucketRate *= 10 })
 	}

@@ -97,6 +97,9 @@ func goDuration(d time.Duration) string {
 
 // limiter is the rate limiter of a queue of keys of the given type.
 func limiter(s Settings, key string) string {
+	if s.BucketRate == 0 {
+		return fmt.Sprintf("workqueue.NewTypedItemExponentialFailureRateLimiter[%s](%s, %s)", key, goDuration(s.BaseDelay), goDuration(s.MaxDelay))
+	}
 	return fmt.Sprintf(`workqueue.NewTypedMaxOfRateLimiter[%[1]s](
 	workqueue.NewTypedItemExponentialFailureRateLimiter[%[1]s](%[2]s, %[3]s),
 	&workqueue.TypedBucketRateLimiter[%[1]s]{Limiter: rate.NewLimiter(%[4]s, %[5]d)},

@@ -19,7 +19,9 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 	limited := defaultSettings()
 	limited.Workers, limited.QPS, limited.Resync, limited.BaseDelay = 12, 62.5, 10*time.Hour, 1500*time.Nanosecond
-	list := []Settings{limited}
+	free := limited
+	free.BucketRate, free.BucketBurst = 0, 0
+	list := []Settings{limited, free}
 	for _, q := range measuredQueues {
 		s := Settings{Workers: 1, BaseDelay: time.Millisecond, MaxDelay: time.Minute, BucketRate: 0.5, BucketBurst: 1, Priority: q.Priority, Queue: q.Variant}
 		list = append(list, s)
@@ -62,6 +64,7 @@ var (
 	_ = priorityqueue.New[string]
 	_ = informers.NewSharedInformerFactory
 	_ = ptr.To[bool]
+	_ = rate.NewLimiter
 )
 
 func client(ctx context.Context, config *rest.Config, clientset kubernetes.Interface, worker func(context.Context)) {

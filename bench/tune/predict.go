@@ -208,8 +208,10 @@ func (m *Model) demand(s Settings) (load float64, bottleneck string) {
 			load, bottleneck = share, "client QPS"
 		}
 	}
-	if share := m.AddRate * m.Failure / s.BucketRate; share > load {
-		load, bottleneck = share, "retry bucket"
+	if s.BucketRate > 0 {
+		if share := m.AddRate * m.Failure / s.BucketRate; share > load {
+			load, bottleneck = share, "retry bucket"
+		}
 	}
 	return load, bottleneck
 }

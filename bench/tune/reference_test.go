@@ -29,7 +29,7 @@ type system struct {
 	alone   float64   // share of the arrivals that come in no batch
 	bounds  []float64 // of the queue's histograms; nil: client-go's
 	long    float64   // seconds for which it is measured at least
-	runtime bool      // its metrics are controller-runtime's, without work durations
+	runtime bool      // its metrics are controller-runtime's, without work durations, and its retries have no bucket
 }
 
 // observed is what a system's metrics hold.
@@ -230,9 +230,13 @@ func (s system) run(seed uint64, span float64) observed {
 				}
 				delay := 0.005 * math.Pow(2, float64(k.failures))
 				k.failures++
-				retryBucket = min(100, retryBucket+(now-retryFilled)*10) - 1
-				retryFilled = now
-				todo.push(happening{at: now + max(min(delay, 1000), -retryBucket/10), kind: 2, key: h.key})
+				delay = min(delay, 1000)
+				if !s.runtime {
+					retryBucket = min(100, retryBucket+(now-retryFilled)*10) - 1
+					retryFilled = now
+					delay = max(delay, -retryBucket/10)
+				}
+				todo.push(happening{at: now + delay, kind: 2, key: h.key})
 			} else {
 				k.failures = 0
 			}

@@ -17,7 +17,7 @@ type Settings struct {
 	Burst       int           `json:"burst" yaml:"burst"`     // calls
 	BaseDelay   time.Duration `json:"baseDelayNanoseconds" yaml:"baseDelay"`
 	MaxDelay    time.Duration `json:"maxDelayNanoseconds" yaml:"maxDelay"`
-	BucketRate  float64       `json:"bucketRate" yaml:"bucketRate"`    // retries a second
+	BucketRate  float64       `json:"bucketRate" yaml:"bucketRate"`    // retries a second; 0: there is no bucket
 	BucketBurst int           `json:"bucketBurst" yaml:"bucketBurst"`  // retries
 	Resync      time.Duration `json:"resyncNanoseconds" yaml:"resync"` // 0: none
 	Batch       int           `json:"batch" yaml:"batch"`              // deltas that an informer takes at a time
@@ -55,8 +55,18 @@ var fields = []struct {
 	}},
 	{"baseDelay", "base back-off", func(s Settings) string { return s.BaseDelay.String() }},
 	{"maxDelay", "maximum back-off", func(s Settings) string { return s.MaxDelay.String() }},
-	{"bucketRate", "retry bucket rate", func(s Settings) string { return number(s.BucketRate) + "/s" }},
-	{"bucketBurst", "retry bucket burst", func(s Settings) string { return strconv.Itoa(s.BucketBurst) }},
+	{"bucketRate", "retry bucket rate", func(s Settings) string {
+		if s.BucketRate == 0 {
+			return "none"
+		}
+		return number(s.BucketRate) + "/s"
+	}},
+	{"bucketBurst", "retry bucket burst", func(s Settings) string {
+		if s.BucketRate == 0 {
+			return "none"
+		}
+		return strconv.Itoa(s.BucketBurst)
+	}},
 	{"resync", "resync period", func(s Settings) string {
 		if s.Resync == 0 {
 			return "none"
@@ -107,8 +117,8 @@ var ranges = []struct {
 	{"burst", func(s Settings) float64 { return float64(s.Burst) }, 0, 1e9, plain},
 	{"baseDelay", func(s Settings) float64 { return float64(s.BaseDelay) }, 1, 3.6e16, nanoseconds},
 	{"maxDelay", func(s Settings) float64 { return float64(s.MaxDelay) }, 1, 3.6e16, nanoseconds},
-	{"bucketRate", func(s Settings) float64 { return s.BucketRate }, 1e-9, 1e9, plain},
-	{"bucketBurst", func(s Settings) float64 { return float64(s.BucketBurst) }, 1, 1e9, plain},
+	{"bucketRate", func(s Settings) float64 { return s.BucketRate }, 0, 1e9, plain},
+	{"bucketBurst", func(s Settings) float64 { return float64(s.BucketBurst) }, 0, 1e9, plain},
 	{"resync", func(s Settings) float64 { return float64(s.Resync) }, 0, 3.6e16, nanoseconds},
 	{"batch", func(s Settings) float64 { return float64(s.Batch) }, 1, 1e6, plain},
 }
@@ -139,6 +149,9 @@ func (s Settings) Check(queues []QueueCost) error {
 	if s.QPS > 0 && s.Burst < 1 {
 		return fmt.Errorf("burst: found %d, expected at least 1 beside a QPS of %v", s.Burst, s.QPS)
 	}
+	if s.BucketRate > 0 && s.BucketBurst < 1 {
+		return fmt.Errorf("bucketBurst: found %d, expected at least 1 beside a bucketRate of %v", s.BucketBurst, s.BucketRate)
+	}
 	if s.MaxDelay < s.BaseDelay {
 		return fmt.Errorf("maxDelay: found %v, expected at least the base delay, %v", s.MaxDelay, s.BaseDelay)
 	}
@@ -149,6 +162,9 @@ func (s Settings) Check(queues []QueueCost) error {
 func (s Settings) apply(r loadgen.Reconcile) loadgen.Reconcile {
 	r.Workers, r.QPS, r.Burst = s.Workers, s.QPS, s.Burst
 	r.Limiter = loadgen.Limiter{BaseDelay: s.BaseDelay, MaxDelay: s.MaxDelay, Rate: s.BucketRate, Burst: s.BucketBurst}
+	if s.BucketRate == 0 {
+		r.Limiter.Rate, r.Limiter.Burst = 1e9, 1e9 // a spec's 0 is the default
+	}
 	r.Resync, r.Batch = s.Resync, s.Batch
 	return r
 }

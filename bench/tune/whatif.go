@@ -19,11 +19,18 @@ type WhatIf struct {
 	Figures *Figures `json:"figures,omitempty"` // none if it was refused or the search ended before
 }
 
-// of are the settings after the change. A client that had no limit gets the usual burst.
+// of are the settings after the change. A client that had no limit gets the usual burst,
+// and retries that had no bucket client-go's.
 func (x Alternative) of(s Settings) Settings {
 	x.Change(&s)
 	if s.QPS > 0 && s.Burst == 0 {
 		s.Burst = int(math.Ceil(1.5 * s.QPS))
+	}
+	switch {
+	case s.BucketRate == 0:
+		s.BucketBurst = 0
+	case s.BucketBurst == 0:
+		s.BucketBurst = defaultSettings().BucketBurst
 	}
 	return s
 }

@@ -21,6 +21,9 @@ func Recording(ctx context.Context, arrivals func(seed uint64) sim.Arrivals, spe
 	return synthetic(ctx, spec, arrivals, o)
 }
 
+// ofWorkload is where a setting is known from that a spec tells.
+const ofWorkload = "workload"
+
 func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) sim.Arrivals, o Options) (*Result, error) {
 	t := newTimer(&o)
 	complete := spec
@@ -38,7 +41,7 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 		current.Told = map[string]string{}
 	}
 	if arrivals == nil {
-		current.fill(settingsOf(complete.Reconcile), "workload")
+		current.fill(settingsOf(complete.Reconcile), ofWorkload)
 	} else {
 		current.fill(defaultSettings(), "default of client-go")
 	}

@@ -225,6 +225,12 @@ func (b builder) queue(name, family string, kind dto.MetricType, m *dto.Metric) 
 		to(&q.Retries)
 	case "workqueue_depth":
 		to(&q.Depth)
+		if q.Kind == Untold {
+			q.Kind = Plain
+		}
+		if label(m, "priority") != "" {
+			q.Kind = Prioritised
+		}
 	case "workqueue_unfinished_work_seconds":
 		to(&q.Unfinished)
 	case "workqueue_longest_running_processor_seconds":

@@ -55,11 +55,23 @@ type Queue struct {
 	Longest    float64 `json:"longest"`    // seconds that the longest of them has taken
 	Workers    float64 `json:"workers"`    // controller-runtime's MaxConcurrentReconciles; 0 if not told
 
+	// Kind is what the labels of workqueue_depth tell of the queue.
+	Kind Kind `json:"kind"`
+
 	Doubts []string `json:"doubts,omitempty"` // what of the above is missing or merged
 	Reset  bool     `json:"reset,omitempty"`  // a counter fell between begin and end: nothing of the above holds
 
 	series map[string]int // of each family that were merged into one
 }
+
+// A Kind of queue.
+type Kind string
+
+const (
+	Untold      Kind = ""            // the scrape holds no depth
+	Plain       Kind = "plain"       // client-go's, or another that knows no priorities
+	Prioritised Kind = "prioritised" // controller-runtime's priority queue, which counts its keys by priority since v0.21
+)
 
 // A Client is what client-go's REST clients count, all of a process together.
 type Client struct {

@@ -303,3 +303,17 @@ workqueue_adds_total{name="c"} 5
 	require.NoError(t, err)
 	assert.Equal(t, []float64{2, 1, 0}, d.Queues["c"].Work.Counts)
 }
+
+// controller-runtime counts the keys of its priority queue by priority, those of
+// another queue without one.
+func TestKindOfQueue(t *testing.T) {
+	s := parse(t, histograms+`workqueue_depth{controller="a",name="a",priority="0"} 2
+workqueue_depth{controller="a",name="a",priority="-100"} 3
+workqueue_adds_total{name="b"} 1
+workqueue_depth{controller="b",name="b",priority=""} 7
+workqueue_adds_total{name="c"} 1
+`)
+	for name, want := range map[string]Queue{"a": {Kind: Prioritised, Depth: 5}, "b": {Kind: Plain, Depth: 7}, "c": {Kind: Untold}} {
+		assert.Equal(t, want, Queue{Kind: s.Queues[name].Kind, Depth: s.Queues[name].Depth}, name)
+	}
+}
