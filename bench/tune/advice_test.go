@@ -122,6 +122,29 @@ func TestRefusals(t *testing.T) {
 	assert.EqualError(t, err, `queue: unknown queue "other", expected one of q`)
 }
 
+// What holds all reconciles in one bucket is named, and what to do about it: of a client
+// whose limit does, more load would tell less.
+func TestRefusalNamesTheLimit(t *testing.T) {
+	s := system{rate: 3, service: always(0.02), mean: 0.02, workers: 10, calls: 4, latency: 0.01, qps: 5, tokens: 10}
+	refused := func(d *scrape.Delta) Advice {
+		require.Equal(t, []int{1, 1}, []int{d.Queues["q"].Work.Buckets(), d.Queues["q"].Wait.Buckets()})
+		r, err := Metrics(t.Context(), d, Options{Current: s.given()})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Queues[0].Refused)
+		assert.NotContains(t, r.Queues[0].Record, "more load")
+		return r.Queues[0]
+	}
+	d := s.run(*seed, 400).delta(t)
+	a := refused(d)
+	assert.Regexp(t, `^every reconcile lies in one bucket \(1s to 10s\) and so does every wait \(more than 10s\): the client's limit holds them there \([45]\.?\d* API calls a second waited \S+ each for it, 9\d % of the work\)`, a.Refused)
+	assert.Regexp(t, `with QPS and burst of the controller's client raised for that time, the QPS to (10|9\.\d) or more, and its new values as --qps and --burst$`, a.Record)
+
+	d.Client = scrape.Client{}
+	a = refused(d)
+	assert.Contains(t, a.Refused, "every key waits that long")
+	assert.Contains(t, a.Record, "an interval with less load, or with more workers")
+}
+
 func oneBucket(h scrape.Histogram) scrape.Histogram {
 	all := scrape.Histogram{Bounds: h.Bounds, Counts: make([]float64, len(h.Counts)), Sum: 0.05 * h.Count()}
 	all.Counts[7] = h.Count()

@@ -53,11 +53,37 @@ func refuse(d *scrape.Delta, q scrape.Queue) (why, record string) {
 		return fmt.Sprintf("%s reconciles in %v, expected at least %d", number(n), d.Interval, minObservations),
 			fmt.Sprintf("an interval of %v, which at this rate holds 1,000 reconciles", roundUp(need))
 	case q.Work.Buckets() == 1 && q.Wait.Buckets() == 1 && q.Work.Mean() > 1e-3:
-		low, high := q.Work.Quantile(0.5)
-		return fmt.Sprintf("every reconcile lies in one bucket (%s to %s) and so does every wait: neither bursts nor the spread of the service time can be told", Duration(low), Duration(high)),
-			"an interval with more load, or metrics with finer buckets (native histograms, or controller_runtime_reconcile_time_seconds' bounds)"
+		return lumped(d, q)
 	}
 	return "", ""
+}
+
+// lumped says why reconciles that lie in one bucket, as their waits do, carry no
+// advice: what holds them up there decides on what would.
+func lumped(d *scrape.Delta, q scrape.Queue) (why, record string) {
+	bucket := func(h scrape.Histogram) string {
+		low, high := h.Quantile(0.5)
+		if math.IsInf(high, 1) {
+			return "more than " + Duration(low)
+		}
+		return Duration(low) + " to " + Duration(high)
+	}
+	why = fmt.Sprintf("every reconcile lies in one bucket (%s) and so does every wait (%s)", bucket(q.Work), bucket(q.Wait))
+	const finer = "metrics with finer buckets (native histograms, or controller_runtime_reconcile_time_seconds' bounds)"
+	all := 0.0
+	for _, other := range d.Queues {
+		all += other.Work.Sum
+	}
+	switch held := d.Client.Limiter.Sum / all; {
+	case held > 0.1:
+		rate := d.Client.Calls() / d.Interval.Seconds()
+		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f %% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), Duration(d.Client.Limiter.Mean()), 100*min(1, held)),
+			fmt.Sprintf("two scrapes while the client's limit doesn't bind: with QPS and burst of the controller's client raised for that time, the QPS to %s or more, and its new values as --qps and --burst", number(tidy(2*rate, math.Inf(1))))
+	case q.Wait.Mean() > q.Work.Mean() || q.Grown > max(20, 0.05*q.Adds):
+		return why + ": every key waits that long, so neither bursts nor the spread of the service time can be told",
+			"an interval with less load, or with more workers, in which some keys wait and some don't, or " + finer
+	}
+	return why + ": neither bursts nor the spread of the service time can be told", "an interval with more load, or " + finer
 }
 
 func roundUp(d time.Duration) time.Duration {
