@@ -27,6 +27,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if f.overloaded {
 		return f.crowded(ctx, t, progress)
 	}
+	if err := f.divide(ctx, t, progress); err != nil {
+		return outcome{score: math.Inf(1)}, err
+	}
 	shapes := f.shapes()
 	if f.throttled {
 		var err error

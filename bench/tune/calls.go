@@ -3,7 +3,8 @@ package tune
 import "github.com/informerbench/informerbench/bench/tune/scrape"
 
 // calls tells what API calls take of the work. All queues of a process share
-// the client's counters: each gets its part by the time it worked.
+// the client's counters: each gets its part by the time it worked, and by the waits
+// where these tell (divide).
 func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.Busy = f.Work
 	c := d.Client
@@ -52,7 +53,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	if busy > 1 && o.Calls == 0 {
-		f.unknown("which queue made which API call: the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
+		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
 	if waits+latencies > 1.1*f.Work {
@@ -64,18 +65,30 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
 		return
 	}
-	f.CallRate = f.Calls * n / f.Interval
-	if !own {
-		f.Background = max(0, made/f.Interval-f.CallRate)
+	f.made = made / f.Interval
+	if own {
+		f.made = 0
 	}
+	f.reconcileCalls(f.Calls, f.CallLatency)
+	f.limit()
+	if busy > 1 && o.Calls == 0 && !own {
+		f.division = divisible(d, q, made, f.Throttle+f.CallLatency)
+	}
+}
+
+// reconcileCalls gives a reconcile so many calls of that latency. What others make is then the
+// rest of those that share the client.
+func (f *fit) reconcileCalls(calls, latency float64) {
+	f.Calls = calls
+	f.CallRate = calls * f.Observations / f.Interval
+	f.Background = max(0, f.made-f.CallRate)
 	// Under a tight limit nearly all of the work may be waits; some of those that were
 	// counted are of reconciles that had not ended.
-	f.Busy = max(f.Work-waits, latencies, 1e-3*f.Work)
-	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
-	f.Service = f.Busy - f.Calls*f.CallLatency
+	f.Busy = max(f.Work-calls*f.Throttle, calls*latency, 1e-3*f.Work)
+	f.CallLatency = min(latency, 0.98*f.Busy/calls)
+	f.Service = f.Busy - calls*f.CallLatency
 	// Few calls wait, but long: 3 % of the work may be a sixth of what a bucket holds.
-	f.throttled = f.Calls*f.Throttle > 0.01*f.Work
-	f.limit()
+	f.throttled = calls*f.Throttle > 0.01*f.Work
 }
 
 // limit compares the calls with the limit that they are said to be made under.

@@ -124,7 +124,7 @@ func (m *Model) alone(sample int) *Model {
 	p := *m
 	spec := *m.Spec
 	spec.Resources = slices.Clone(spec.Resources)
-	p.Spec, p.samples, p.rivals = &spec, nil, nil
+	p.Spec, p.samples, p.rivals, p.divided = &spec, nil, nil, nil
 	if len(m.samples) > 0 {
 		p.take(m.samples[sample%len(m.samples)])
 	}

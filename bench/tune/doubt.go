@@ -135,13 +135,18 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	return f, nil
 }
 
-// others are what the forms predict that explain the measurement as well.
+// others are what the forms predict, and the parts of the calls, that explain the
+// measurement as well.
 func (m *Model) others(ctx context.Context, s Settings, seed uint64) ([]Figures, error) {
-	list, errs := make([]Figures, len(m.rivals)), make([]error, len(m.rivals))
-	var wg sync.WaitGroup
-	for i, c := range m.rivals {
+	models := slices.Clone(m.divided)
+	for _, c := range m.rivals {
 		p := m.alone(0)
 		p.take(c)
+		models = append(models, p)
+	}
+	list, errs := make([]Figures, len(models)), make([]error, len(models))
+	var wg sync.WaitGroup
+	for i, p := range models {
 		wg.Go(func() { list[i], errs[i] = p.predict(ctx, s, surer, seed+uint64(i)<<40) })
 	}
 	wg.Wait()

@@ -25,6 +25,8 @@ type fit struct {
 	overloaded   bool
 	grown        bool // the queue did, while it was measured
 	throttled    bool
+	made         float64  // calls a second of all that share the client; 0: nobody else does
+	division     division // of these
 }
 
 func (f *fit) unknown(format string, args ...any) {

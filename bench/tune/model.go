@@ -44,6 +44,7 @@ type Model struct {
 	flow     flow        // of arrivals; zero: as the spec says
 	samples  []candidate // predictions are over these; none: of the model itself
 	rivals   []candidate // other forms that explain the measurement as well
+	divided  []*Model    // with other parts of the calls that several queues make
 	wait     scrape.Histogram
 	work     scrape.Histogram
 	limiter  scrape.Histogram               // of all queues' calls
