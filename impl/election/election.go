@@ -1,37 +1,56 @@
-// Package election elects one leader among the replicas of a controller, with
-// client-go's configuration, callbacks and locks.
+// Package election elects one leader among the replicas of a controller, with client-go's
+// configuration, callbacks and locks. To use it, change the constructor:
 //
-//  1. A candidate reads the lock's record. It takes the record when there is
-//     none, when nobody holds it, or when it saw no change of it for the lease
-//     duration by its own clock. The record's own times are never compared with a
-//     clock: clocks may be hours apart.
-//  2. Every write names the version that was read, so that of two candidates one
-//     gets a conflict and tries again after a jittered retry period.
+//	leaderelection.NewLeaderElector(config)   becomes   election.New(config)
+//
+// A candidate goes through these steps:
+//
+//  1. A candidate reads the lock's record. It takes the record when there is none, when nobody holds
+//     it, or when it saw no change of it for the lease duration by its own clock. The record's own
+//     times are never compared with a clock: clocks may be hours apart.
+//  2. Every write names the version that was read, so that of two candidates one gets a conflict and
+//     tries again after a jittered retry period.
 //  3. The leader writes the record every retry period, without reading it first.
-//  4. It stops when its last successful write began a renew deadline ago, when it
-//     sees another holder, or when its context ends: first it cancels the context
-//     of OnStartedLeading, then it gives the lease back (ReleaseOnCancel) and
-//     records the event, then it calls OnStoppedLeading.
+//  4. It stops when its last successful write began a renew deadline ago, when it sees another
+//     holder, or when its context ends: first it cancels the context of OnStartedLeading, then it
+//     gives the lease back (ReleaseOnCancel) and records the event, then it calls OnStoppedLeading.
 //
-// Use [New] where leaderelection.NewLeaderElector stands, on any
-// resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and
-// [NewEndpointsLock] for clusters whose electors still use the annotation, and
-// [Memory] for tests and simulations.
+// In coordinated mode (Coordinated) it takes nothing: it renews the lease that the cluster's
+// coordinator gives it, until that names a preferred holder.
 //
-// It keeps one promise that leaderelection does not for every setting: at no time
-// do two candidates lead, as long as their clocks' rates differ by less than
-// LeaseDuration / RenewDeadline. For this the deadline counts from the last
-// successful write, not from the first that fails one retry period later; it
-// passes even if a call hangs; a sub-second lease is recorded rounded up; and an
-// answer that comes after the deadline elects nobody. The price is that a leader
-// with the settings 15s, 10s, 2s is sure to survive an outage of 6 s, not of 8 s:
-// its last renewal may be a retry period old by then, and its last attempt comes up
-// to another before the deadline.
+// # Which lock
 //
-// What the settings 15s, 10s, 2s cost, of 10,000 simulated runs with two
-// candidates and calls of 5 ms (p99 100 ms), with client-go's elector; as many
-// with this one differ by 0.1 s, the longest by 0.3 s. benchrun tune --election
-// tells it for any settings:
+// Any resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and [NewEndpointsLock] for
+// clusters whose electors still use the annotation, and [Memory] for tests and simulations.
+//
+// # Should you switch?
+//
+// You gain one promise that leaderelection does not keep for every setting: at no time do two
+// candidates lead, as long as their clocks' rates differ by less than LeaseDuration / RenewDeadline.
+// For this,
+//
+//   - the deadline counts from the last successful write, not from the first that fails one retry
+//     period later;
+//   - it passes even if a call hangs;
+//   - a sub-second lease is recorded rounded up;
+//   - an answer that comes after the deadline elects nobody.
+//
+// What it costs:
+//
+//   - A leader with the settings 15s, 10s, 2s is sure to survive an outage of 6 s, not of 8 s: its
+//     last renewal may be a retry period old by then, and its last attempt comes up to another before
+//     the deadline.
+//   - It does not feed leaderelection's HealthzAdaptor, and refuses a config with a WatchDog: call
+//     [LeaderElector.Check] from a health check.
+//
+// It reports to the program's metrics, those of leaderelection.SetProvider, as client-go's elector
+// does.
+//
+// # Figures
+//
+// How long elections take with the settings 15s, 10s, 2s: 10,000 simulated runs with two candidates
+// and calls of 5 ms (p99 100 ms), with client-go's elector; as many with this one differ by 0.1 s,
+// the longest by 0.3 s. The command "benchrun tune --election" tells it for any settings:
 //
 //	                          p50      p99      longest
 //	first leader              0.6 s    1.8 s    2.1 s
@@ -40,17 +59,10 @@
 //	after a partition        17.3 s   21.2 s   22.7 s
 //	API calls a second: leader 0.50, each other candidate 0.31
 //
-// A term, from winning the lease to giving it back at once, takes about as much
-// processor time as with client-go's elector: 12.8 and 13.4 µs, medians of seven
-// processes each, in turns (0.9x to 1.1x). The calls run in a goroutine of their own,
-// one for the whole term, so that a call that hangs can't keep a lost lease.
-//
-// In coordinated mode (Coordinated) it takes nothing: it renews the lease that the
-// cluster's coordinator gives it, until that names a preferred holder.
-//
-// It reports to the program's metrics, those of leaderelection.SetProvider, as
-// client-go's elector does. It does not feed leaderelection's HealthzAdaptor: call
-// [LeaderElector.Check] from a health check.
+// A term, from winning the lease to giving it back at once, takes about as much processor time
+// as with client-go's elector: 12.8 and 13.4 µs, medians of seven processes each, in turns (0.9×
+// to 1.1×). The calls run in a goroutine of their own, one for the whole term, so that a call that
+// hangs can't keep a lost lease.
 package election
 
 import (
