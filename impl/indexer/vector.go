@@ -6,7 +6,7 @@ import (
 )
 
 // A vector grows in leaves of leafLen elements. Snapshots see the leaves under nodes
-// of nodeLen leaves, under one root: 4,096 elements for each pointer in the root.
+// of nodeLen leaves, under one root: 2,048 elements for each pointer in the root.
 const (
 	leafLen = 32
 	nodeLen = 64
