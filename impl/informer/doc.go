@@ -31,18 +31,18 @@
 // (kubernetes/kubernetes#130767), then those with several handlers. Programs that only get single
 // objects or only handle events gain little.
 //
-// All ratios are to client-go v0.37.2 in one run on two cores, of the cases in package bench, in the
-// shape of client-go's own informer benchmark (pods of one namespace, ten events under way): medians
-// of three to twelve pairs of samples, the worst in brackets. The figures beside readers were taken
-// before lists of indexer.NewSnapshot gave way to writers by themselves.
+// All ratios are to client-go v0.37.2 in one run on two cores (AMD), of the cases in package bench, in
+// the shape of client-go's own informer benchmark (pods of one namespace, ten events under way):
+// medians of six pairs of samples, the worst in brackets; of 40 readers that never pause three pairs
+// (10k pods) and two (40k).
 //
 //	                                             10 readers         40 readers
-//	events/s, readers list 40k pods every 10 ms  45× (40×)          5,900× (5,100×)
-//	events/s, readers list 10k pods every 10 ms  5× (3×)            62× (52×)
-//	events/s, readers of 40k pods never pause    1,550× (1,000×)    1,900× (1,500×)
-//	    lists/s meanwhile                        2.7× (2.5×)        3.1× (2.4×)
-//	events/s, readers of 10k pods never pause    1,760× (1,270×)    4,900× (4,700×)
-//	    lists/s meanwhile                        2.4× (2.3×)        2.7× (2.5×)
+//	events/s, readers list 40k pods every 10 ms  44× (34×)          5,300× (3,400×)
+//	events/s, readers list 10k pods every 10 ms  2.8× (2.5×)        26× (22×)
+//	events/s, readers of 40k pods never pause    1,090× (960×)      2,400× (2,100×)
+//	    lists/s meanwhile                        2.6× (2.3×)        2.8× (2.8×)
+//	events/s, readers of 10k pods never pause    1,330× (900×)      4,200× (2,400×)
+//	    lists/s meanwhile                        2.2× (2.1×)        2.7× (2.3×)
 //
 // Of those lists 60% is garbage collection, which results of the same size cost with any informer:
 // without any events, lists of 10k pods come to 3.5×, and copying a slice of that size does not get
@@ -50,11 +50,11 @@
 //
 // How many times less CPU an event takes:
 //
-//	1 handler                2.3× (2.3×)
-//	10 handlers              5.0× (4.2×)
-//	100 handlers             18×  (14×)
-//	10k pods and no readers  2.2× (1.7×)
-//	40k pods and no readers  2.0× (1.3×)
+//	1 handler                2.3× (2.0×)
+//	10 handlers              4.6× (4.3×)
+//	100 handlers             20×  (19×)
+//	10k pods and no readers  2.4× (1.9×)
+//	40k pods and no readers  2.1× (1.8×)
 //
 // Without readers, 5.6 times fewer bytes are allocated from the watch channel to the handler. What a
 // real server's client spends on decoding comes on top and is the same.
