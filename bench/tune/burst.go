@@ -294,57 +294,6 @@ func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(
 	return append(all, few...), append(tried, counted...), err
 }
 
-// burstsTold puts the bursts that are believed in into words.
-func (f *fit) burstsTold(was candidate, rate float64) {
-	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
-	list := slices.DeleteFunc(slices.Concat(f.samples, f.rivals), func(c candidate) bool { return c.hot(was) })
-	slices.SortFunc(list, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.flow.size, b.flow.size), cmp.Compare(a.flow.levels.share, b.flow.levels.share), cmp.Compare(a.flow.gap.cv, b.flow.gap.cv), cmp.Compare(duty(a), duty(b)))
-	})
-	text := func(c candidate) string {
-		switch {
-		case c.flow.size > 0:
-			return fmt.Sprintf("%.3g at once every %s", c.flow.size, Duration(c.flow.period(rate)))
-		case c.flow.levels.events > 0:
-			return c.flow.levels.told(rate)
-		case c.flow.own():
-			return fmt.Sprintf("gaps with a coefficient of variation of %.2g", c.flow.gap.cv)
-		}
-		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
-	}
-	found := "only " + text(list[0]) + " was found to explain the waits, but others may; far from the current settings predictions"
-	if last := text(list[len(list)-1]); last != text(list[0]) {
-		found = "anything from " + text(list[0]) + " to " + last + " explains the waits, and predictions are the middle of these; far from the current settings they"
-	}
-	f.unknown("how long bursts are from how dense they are: %s may be off by a factor of three; a trace of the events (--trace) tells", found)
-	middle := f.now()
-	if x := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return c.form() != middle.form() }); len(x) > 0 {
-		middle = x[len(x)/2]
-	}
-	f.Model.take(middle)
-	switch y := middle.flow; {
-	case y.size > 0:
-		f.Dispersion = 1 + y.share*y.size
-		when := "every " + Duration(y.period(rate))
-		if y.loose {
-			when += " on average"
-		}
-		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f %% of all, and else at random", y.size, when, 100*y.share)
-		return
-	case y.levels.events > 0:
-		f.Dispersion, f.Bursts = y.levels.dispersion(), "in turn at "+y.levels.told(rate)
-		return
-	case y.own():
-		f.Dispersion = y.gap.cv * y.gap.cv
-		f.Bursts = fmt.Sprintf("in bursts of a few, the gaps between arrivals with a coefficient of variation of %.2g", y.gap.cv)
-		return
-	}
-	cycle := cycleOf(middle.arrivals).Seconds()
-	// Of the counts over long windows, for exponential phases.
-	f.Dispersion = 1 + 2*rate*cycle*(1-duty(middle))*(1-duty(middle))
-	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them", Duration(middle.arrivals.On.Mean()), Duration(cycle), middle.arrivals.Rate/duty(middle))
-}
-
 func exponential(mean float64) randvar.Dist {
 	d, err := randvar.Parse("exp(" + seconds(mean) + ")")
 	if err != nil {

@@ -64,7 +64,12 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	if err != nil {
 		return f, err
 	}
-	full := m.full(f.Settings)
+	lasting := m.lasting(f.Settings)
+	longest, bounded, err := m.longest(ctx, f.Settings, seed)
+	if err != nil {
+		return f, err
+	}
+	full := m.full(f.Settings) || lasting && !bounded
 	widen := func(x *Interval, least float64, of func(Figures) float64) openness {
 		log := func(f Figures) float64 { return math.Log(least + of(f)) }
 		var below, above [len(doubts)]float64 // means over the models, of logarithms
@@ -104,10 +109,13 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 				forms = max(forms, (log(g)-mean)*(log(g)-mean))
 			}
 		}
+		if bounded {
+			x.Low, x.High = min(x.Low, of(longest)), max(x.High, of(longest))
+		}
 		if unstable {
 			x.High = Unbounded
 		}
-		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms, lasting: m.lasting(f.Settings)}
+		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms, lasting: lasting}
 	}
 	for _, q := range []struct {
 		to *Quantiles
@@ -183,23 +191,9 @@ func (m *Model) ends(ctx context.Context, s Settings, seed uint64) (list []ends,
 	return list, nil
 }
 
-// lasting tells that more comes at times than the workers can do, and that nothing
-// tells for how long: those that there were could do it, so that no wait was longer for
-// it.
-func (m *Model) lasting(s Settings) bool {
-	return slices.ContainsFunc(m.samples, func(c candidate) bool {
-		high := m.Busy * c.highest()
-		return high >= float64(s.Workers) && high < float64(m.workers)
-	})
-}
-
-// full tells whether the load may well exceed what there is: for a part of the time, or
-// as rate and service time may be so high: together, as doubtful as either may be at
-// its end.
+// full tells whether the load may well exceed what there is, as rate and service time
+// may be so high: together, as doubtful as either may be at its end.
 func (m *Model) full(s Settings) bool {
-	if m.lasting(s) {
-		return true
-	}
 	for k := range drawn {
 		p := m.alone(k)
 		rate, service := doubts[0].deviation(p), doubts[1].deviation(p)

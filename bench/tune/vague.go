@@ -55,7 +55,7 @@ func (a *Advice) vague() string {
 	longer := f.open.amounts / max(wanted/2, wanted-f.open.forms)
 	switch {
 	case f.open.lasting:
-		return text + ": at times more comes than these can do, and for how long two scrapes don't tell; record a trace"
+		return text + ": at times more comes than these can do, and for how long two scrapes don't tell, so the end of that is of all of it at once; record a trace, or two scrapes while most comes, whose advice is for that time"
 	case x.High >= Unbounded:
 		return text + fmt.Sprintf(": these may carry less than the load, and %s reconciles can't tell; record a longer interval", number(m.Observations))
 	case f.open.forms > f.open.amounts:
