@@ -53,12 +53,12 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	if busy > 1 && o.Calls == 0 {
-		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f %% here); --calls says it better", 100*share)
+		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
 	if waits+latencies > 1.1*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
-		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f %% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
+		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f%% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
 		if f.Throttle > 0.01 {
 			f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", Duration(f.Throttle))
 		}
@@ -87,7 +87,7 @@ func (f *fit) reconcileCalls(calls, latency float64) {
 	f.Busy = max(f.Work-calls*f.Throttle, calls*latency, 1e-3*f.Work)
 	f.CallLatency = min(latency, 0.98*f.Busy/calls)
 	f.Service = f.Busy - calls*f.CallLatency
-	// Few calls wait, but long: 3 % of the work may be a sixth of what a bucket holds.
+	// Few calls wait, but long: 3% of the work may be a sixth of what a bucket holds.
 	f.throttled = calls*f.Throttle > 0.01*f.Work
 }
 

@@ -52,7 +52,7 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 	}
 	r.Verdict = r.verdict(x.score, f.overloaded)
 	if strings.HasPrefix(r.Verdict, "poor") {
-		f.doubt("the model reproduces the measurement poorly: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
+		f.doubt("the model reproduces the measurement poorly: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
 	}
 	return r
 }
@@ -68,9 +68,9 @@ func (r *Reproduction) verdict(score float64, overloaded bool) string {
 	case score <= fits:
 		return "fair: " + differs
 	case r.Distance < 0.15:
-		return fmt.Sprintf("fair: %.0f %% of the reconciles lie in another bucket", 100*r.Distance)
+		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
 	}
-	return fmt.Sprintf("poor: %.0f %% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
+	return fmt.Sprintf("poor: %.0f%% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
 }
 
 // differs says what anybody sees in the tables that the model doesn't repeat, whatever
@@ -113,7 +113,7 @@ func (a *Advice) unstable() string {
 	if f == nil || f.Stable && f.Load < 1 {
 		return ""
 	}
-	text := fmt.Sprintf("the load is %.0f %% of what the current settings can carry (%s): waits grow ", 100*f.Load, f.Bottleneck)
+	text := fmt.Sprintf("the load is %.0f%% of what the current settings can carry (%s): waits grow ", 100*f.Load, f.Bottleneck)
 	if f.Stable {
 		text += "until the last event"
 	} else {
@@ -194,19 +194,19 @@ func (a *Advice) bottleneck() string {
 	case f.Bottleneck == "client QPS" && f.Load > 0.5 || waiting > 0.2:
 		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", number(m.AddRate*m.Calls+m.Background), number(s.QPS))
 		if waiting > 0.01 {
-			text += fmt.Sprintf(", and workers spend %.0f %% of their time waiting for tokens", 100*waiting)
+			text += fmt.Sprintf(", and workers spend %.0f%% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
 	case f.Bottleneck == "queue" && f.Load > 0.7:
-		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f %% of the time.", number(m.AddRate), s.Queue, 100*f.Load)
+		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f%% of the time.", number(m.AddRate), s.Queue, 100*f.Load)
 	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
-		return fmt.Sprintf("Workers bind: %d of them are busy %.0f %% of the time.", s.Workers, 100*f.Utilisation.Mean)
+		return fmt.Sprintf("Workers bind: %d of them are busy %.0f%% of the time.", s.Workers, 100*f.Utilisation.Mean)
 	case m.Dispersion > 2 && f.Wait.P99.Mean > m.Busy:
-		return fmt.Sprintf("Bursts bind: the workers are busy only %.0f %% of the time, but keys arrive %s.", 100*f.Utilisation.Mean, m.Bursts)
+		return fmt.Sprintf("Bursts bind: the workers are busy only %.0f%% of the time, but keys arrive %s.", 100*f.Utilisation.Mean, m.Bursts)
 	}
-	return fmt.Sprintf("Nothing binds: workers are busy %.0f %% of the time.", 100*f.Utilisation.Mean)
+	return fmt.Sprintf("Nothing binds: workers are busy %.0f%% of the time.", 100*f.Utilisation.Mean)
 }
 
 // changes lists every setting with what becomes of it.
@@ -228,7 +228,7 @@ func (a *Advice) why(setting string, changed bool) string {
 	switch setting {
 	case "workers":
 		if a.Then != nil && a.Then.Stable {
-			return fmt.Sprintf("the load keeps %s busy; then they are busy %.0f %% of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), 100*a.Then.Utilisation.Mean)
+			return fmt.Sprintf("the load keeps %s busy; then they are busy %.0f%% of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), 100*a.Then.Utilisation.Mean)
 		}
 	case "qps":
 		if m.calling() {

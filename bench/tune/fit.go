@@ -79,7 +79,7 @@ func lumped(d *scrape.Delta, q scrape.Queue) (why, record string) {
 	switch held := d.Client.Limiter.Sum / all; {
 	case held > 0.1:
 		rate := d.Client.Calls() / d.Interval.Seconds()
-		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f %% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), Duration(d.Client.Limiter.Mean()), 100*min(1, held)),
+		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f%% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), Duration(d.Client.Limiter.Mean()), 100*min(1, held)),
 			fmt.Sprintf("two scrapes while the client's limit doesn't bind: with QPS and burst of the controller's client raised for that time, the QPS to %s or more, and its new values as --qps and --burst", number(tidy(2*rate, math.Inf(1))))
 	case q.Wait.Mean() > q.Work.Mean() || q.Grown > max(20, 0.05*q.Adds):
 		return why + ": every key waits that long, so neither bursts nor the spread of the service time can be told",
@@ -157,7 +157,7 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 	case results > 0:
 		f.Failure = (q.Results["error"] + q.Results["requeue"]) / results
 		if later := q.Results["requeue_after"] / results; later > 0.01 {
-			f.unknown("the delays of RequeueAfter: %.0f %% of the reconciles ask for one, and their adds count as arrivals", 100*later)
+			f.unknown("the delays of RequeueAfter: %.0f%% of the reconciles ask for one, and their adds count as arrivals", 100*later)
 		}
 	case q.Retries > 0.6*n:
 		f.unknown("the share of reconciles that fail: %s delayed adds on %s reconciles are more than failures explain, so they count as arrivals (AddAfter); controller_runtime_reconcile_total would tell", number(q.Retries), number(n))
@@ -190,7 +190,7 @@ func (f *fit) spec(name string, o Options) {
 		}
 	} else {
 		keys = keysUnknown
-		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them, and of %s or fewer more than 1 %% of the adds would wait for their key to be worked on, however many workers there are", number(math.Ceil(f.Offered/0.01)))
+		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them, and of %s or fewer more than 1%% of the adds would wait for their key to be worked on, however many workers there are", number(math.Ceil(f.Offered/0.01)))
 	}
 	f.Model.Spec = &loadgen.Spec{
 		Name: "fitted", Description: "Fitted to " + name + "'s metrics.", Seed: 1,

@@ -127,8 +127,8 @@ func TestKnownSystems(t *testing.T) {
 }
 
 // check measures a system, fits it, and compares the fit with the truth: rate,
-// service time and utilisation within 10 %, and the 99th percentile of the wait
-// after a change within 25 % of what the system then does. Of waits that nearly
+// service time and utilisation within 10%, and the 99th percentile of the wait
+// after a change within 25% of what the system then does. Of waits that nearly
 // vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms. The
 // interval that the report gives is logged and excuses nothing.
 func (s system) check(t *testing.T, seed uint64) {
@@ -183,7 +183,7 @@ func (s system) check(t *testing.T, seed uint64) {
 		figures, err = f.doubted(t.Context(), figures, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
-		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f %%)", brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
+		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
 		// What is a tenth of the work can't be felt beside it.
 		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
 	}
@@ -279,7 +279,7 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 		bursts, err = f.doubted(t.Context(), bursts, seed)
 		require.NoError(t, err)
 		x := bursts.Wait.P99
-		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g (%+.0f %%), at random %.3g; %s", c.workers, x.Mean, x.Low, x.High, truth, 100*(x.Mean/truth-1), poisson.Wait.P99.Mean, f.Bursts)
+		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g (%+.0f%%), at random %.3g; %s", c.workers, x.Mean, x.Low, x.High, truth, 100*(x.Mean/truth-1), poisson.Wait.P99.Mean, f.Bursts)
 		assert.Less(t, math.Abs(math.Log(x.Mean/truth)), math.Log(c.factor), "within a factor of %v", c.factor)
 		assert.True(t, x.Low < 1.1*truth && truth < 1.1*x.High, "the interval holds the truth")
 		assert.Less(t, poisson.Wait.P99.Mean, x.Mean, "as arrivals at random are not")

@@ -27,7 +27,7 @@ func (l levels) rates(rate float64) (high, low float64) {
 // told puts them into words. Cycles may be longer, which nothing in the waits tells.
 func (l levels) told(rate float64) string {
 	high, low := l.rates(rate)
-	return fmt.Sprintf("%.3g a second for %.0f %% of the time and else at %.3g", high, 100*l.share, low)
+	return fmt.Sprintf("%.3g a second for %.0f%% of the time and else at %.3g", high, 100*l.share, low)
 }
 
 func (l levels) period(rate float64) float64 { return l.events / rate }

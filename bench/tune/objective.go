@@ -156,7 +156,7 @@ func (o Objective) text(x float64) string {
 	case "wait", "settle", "work":
 		return Duration(x)
 	case "utilisation":
-		return fmt.Sprintf("%.0f %%", 100*x)
+		return fmt.Sprintf("%.0f%%", 100*x)
 	}
 	return number(x)
 }

@@ -95,7 +95,7 @@ func TestEverySettingIsSearched(t *testing.T) {
 				change(&y)
 				f, err := s.figures(t.Context(), y)
 				require.NoError(t, err)
-				t.Logf("%s %s: settled within %s, busy %.0f %%, queue %s; cost %.4g, meets %v", name, field.text(y), Duration(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), Cost(y), s.meets(f))
+				t.Logf("%s %s: settled within %s, busy %.0f%%, queue %s; cost %.4g, meets %v", name, field.text(y), Duration(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), Cost(y), s.meets(f))
 				if s.meets(f) && Cost(y) <= Cost(best) {
 					assert.LessOrEqual(t, Cost(best), 1.1*Cost(y), "cheaper with %s, not %s", field.text(y), field.text(best))
 					assert.LessOrEqual(t, chosen.QueueCores.Mean, f.QueueCores.Mean+worthwhile, "lighter with %s", field.text(y))
@@ -125,7 +125,7 @@ reconcile: {workers: 3, service: exp(50ms)}
 		why[c.Setting] = c.Why
 	}
 	assert.Contains(t, why["batch"], "not a setting of client-go's informers")
-	assert.Regexp(t, `^(39|4.)\S* adds a second take 0.000\d+ % of a processor: no measurable difference below \d{5}, from where on heap4 saves 1 %$`, why["queue"])
+	assert.Regexp(t, `^(39|4.)\S* adds a second take 0.000\d+% of a processor: no measurable difference below \d{5}, from where on heap4 saves 1%$`, why["queue"])
 	assert.Equal(t, "there are no resyncs", why["resync"])
 	assert.Equal(t, "there is one resource", why["split"])
 	var queues Curve

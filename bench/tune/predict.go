@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
-// An Interval is a predicted figure with the interval that holds it with 95 %
+// An Interval is a predicted figure with the interval that holds it with 95%
 // confidence, given what the data tell of rate and service time, and of their
 // forms. Without the latter (of a curve's points) it is of the simulation alone.
 type Interval struct {

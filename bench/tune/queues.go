@@ -188,5 +188,5 @@ func (a *Advice) aboutQueue(changed bool) string {
 
 // percent prints a share with two digits.
 func percent(share float64) string {
-	return fmt.Sprintf("%.2g %%", 100*share)
+	return fmt.Sprintf("%.2g%%", 100*share)
 }

@@ -115,7 +115,7 @@ func (s *search) generous(qps float64) int { return max(1, int(math.Ceil(2*qps))
 
 // best finds the recommendation: the fewest workers and calls that meet the
 // objectives. Without an objective on durations they are to be as short as
-// they get, within 5 % of what events take to be settled.
+// they get, within 5% of what events take to be settled.
 //
 // The other settings come in where they matter: before, if workers and calls
 // alone don't meet the objectives, and after, around the cheapest that do. If

@@ -193,7 +193,7 @@ var none = []float64{0}
 // latencies are equally likely sums of a reconcile's calls' latencies, which are
 // taken to be exponential.
 func (m *Model) latencies() []float64 {
-	const n = 64 // with 16 of them, what is above a Pareto shape's knee comes out 2 % too rare
+	const n = 64 // with 16 of them, what is above a Pareto shape's knee comes out 2% too rare
 	if m.Calls*m.CallLatency == 0 {
 		return none
 	}

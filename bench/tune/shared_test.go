@@ -76,7 +76,7 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 		truth := together(s.Workers, s.QPS).Queues[0].QueueWait.Quantile(0.99).Seconds()
 		y, err := f.predict(t.Context(), z, fine, 1)
 		require.NoError(t, err)
-		t.Logf("%s: p99 %.3g, together %.3g (%+.0f %%); %s", brief(z), y.Wait.P99.Mean, truth, 100*(y.Wait.P99.Mean/truth-1), f.Bursts)
+		t.Logf("%s: p99 %.3g, together %.3g (%+.0f%%); %s", brief(z), y.Wait.P99.Mean, truth, 100*(y.Wait.P99.Mean/truth-1), f.Bursts)
 		assert.InEpsilon(t, truth, y.Wait.P99.Mean, 0.25, brief(z))
 	}
 }

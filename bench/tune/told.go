@@ -45,7 +45,7 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 		if y.loose {
 			when += " on average"
 		}
-		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f %% of all, and else at random", y.size, when, 100*y.share)
+		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f%% of all, and else at random", y.size, when, 100*y.share)
 		return
 	case y.levels.events > 0:
 		f.Dispersion, f.Bursts = y.levels.dispersion(), "in turn at "+y.levels.told(rate)

@@ -12,8 +12,8 @@ import (
 var truths sync.Map
 
 // truth is the 99th percentile of the wait that the system has in the long run.
-// One run of 400,000 arrivals scatters by 14 % where a limit is near, so there are
-// as many as tell it to 2 % (standard error), or 40; fewer if they tell clearly on
+// One run of 400,000 arrivals scatters by 14% where a limit is near, so there are
+// as many as tell it to 2% (standard error), or 40; fewer if they tell clearly on
 // which side of a bound it is, unless that is 0.
 func (s system) truth(t *testing.T, bound float64) float64 {
 	key := fmt.Sprintf("%s/%d/%v/%d/%v", s.name, s.workers, s.qps, s.tokens, bound)

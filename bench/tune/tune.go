@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Queue       string        // tune this one only
 	Current     Current       // settings that are known; the others are the metrics' or defaults
-	Objectives  []Objective   // none: as fast as it gets within 5 %, as cheaply as that can be had
+	Objectives  []Objective   // none: as fast as it gets within 5%, as cheaply as that can be had
 	Keys        int           // objects of the queue; 0: not known
 	Calls       float64       // API calls a reconcile; 0: as the client's counters tell
 	CallLatency time.Duration // of one, once sent; 0: likewise
@@ -159,7 +159,7 @@ func (f *fit) content(o Options) bool {
 
 // keep is the advice to change nothing.
 func (a *Advice) keep(f *fit, kind flavour) {
-	a.Summary = fmt.Sprintf("Keep %s: busy %.2g %% of the time, and 99 %% of the keys wait less than %s, so there is nothing to gain.", a.brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
+	a.Summary = fmt.Sprintf("Keep %s: busy %.2g%% of the time, and 99%% of the keys wait less than %s, so there is nothing to gain.", a.brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
 	a.Bottleneck = "Nothing binds."
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	a.changes()

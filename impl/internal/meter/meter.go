@@ -103,7 +103,7 @@ func (m *Meter) Done(started time.Duration) {
 }
 
 // seconds is d.Seconds, to the bit, without its two integer divisions where d is
-// short, as most are. That is 4 % of what a queue costs with metrics.
+// short, as most are. That is 4% of what a queue costs with metrics.
 func (m *Meter) seconds(d time.Duration) float64 {
 	if 0 <= d && d < time.Second {
 		return float64(d) / 1e9
