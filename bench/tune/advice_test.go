@@ -75,7 +75,7 @@ func TestUnstableAndImpossible(t *testing.T) {
 	numbers(t)
 	s := system{rate: 90, service: exponentially(0.05), mean: 0.05, workers: 3}
 	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 1s", "max workers 16"), Seed: *seed})
-	assert.Regexp(t, `^the load is 1(49|50|51) % of what the current settings can carry \(workers\).*stable from 5 workers on$`, a.Unstable)
+	assert.Regexp(t, `^the load is 1(49|50|51)% of what the current settings can carry \(workers\).*stable from 5 workers on$`, a.Unstable)
 	assert.Greater(t, a.Recommended.Workers, 4)
 
 	a = advise(t, s, Options{Objectives: objectives(t, "max workers 4"), Seed: *seed})
@@ -136,7 +136,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 	}
 	d := s.run(*seed, 400).delta(t)
 	a := refused(d)
-	assert.Regexp(t, `^every reconcile lies in one bucket \(1s to 10s\) and so does every wait \(more than 10s\): the client's limit holds them there \([45]\.?\d* API calls a second waited \S+ each for it, 9\d % of the work\)`, a.Refused)
+	assert.Regexp(t, `^every reconcile lies in one bucket \(1s to 10s\) and so does every wait \(more than 10s\): the client's limit holds them there \([45]\.?\d* API calls a second waited \S+ each for it, 9\d% of the work\)`, a.Refused)
 	assert.Regexp(t, `with QPS and burst of the controller's client raised for that time, the QPS to (10|9\.\d) or more, and its new values as --qps and --burst$`, a.Record)
 
 	d.Client = scrape.Client{}
@@ -250,7 +250,7 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	spec.Reconcile.Workers, spec.Resources[0].Count = 1, 20_000
 	r, err = Workload(t.Context(), spec, Options{Seed: 1})
 	require.NoError(t, err)
-	assert.Regexp(t, `^the load is 1[5-9]\d % of what the current settings can carry \(workers\): waits grow .*; stable from [23] workers on$`, r.Queues[0].Unstable)
+	assert.Regexp(t, `^the load is 1[5-9]\d% of what the current settings can carry \(workers\): waits grow .*; stable from [23] workers on$`, r.Queues[0].Unstable)
 
 	spec.Reconcile.Service = randvar.Dist{}
 	_, err = Workload(t.Context(), spec, Options{})
