@@ -13,7 +13,8 @@
 //     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
 //  3. predict.go simulates the model (package sim) with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
-//     measured. doubt.go and lasting.go say what is left open.
+//     measured. doubt.go and lasting.go say what is left open, told.go puts bursts into
+//     words, unstable.go leaves out what is not predicted.
 //  4. search.go, cheapest.go and refine.go look for the cheapest settings that
 //     meet the [Objective]s, others.go for what else helps, such as another
 //     queue (queues.go); curves.go varies each setting around them,
