@@ -28,15 +28,15 @@
 // # What you gain
 //
 // The figures are controller-runtime's process CPU time an item divided by this queue's in the
-// same run, with string keys at three priorities: ranges of the medians of two to six series,
-// each of three to seven interleaved short samples, on a virtual machine whose speed changes by
-// a half with the hour.
+// same run, with string keys at three priorities: medians of eight interleaved short samples, of
+// two series with two processors and of one with one, on a virtual machine whose speed changes
+// by a half with the hour. The factors do too: earlier series had 14 to 22.
 //
 //	                           two processors   one processor
-//	1 producer, 1 worker           14–20×          17–20×
-//	4 producers, 16 workers        14–22×          15–17×
-//	backlog of 10,000              14–17×          17–18×
-//	backlog of 100,000             16–17×          12–16×
+//	1 producer, 1 worker         15.6, 18.0×        18.5×
+//	4 producers, 16 workers      16.6, 25.0×        15.4×
+//	backlog of 10,000            15.1, 16.4×        15.8×
+//	backlog of 100,000           14.1, 14.2×        14.2×
 //
 // Memory, and the time of one goroutine with all metrics (six samples each):
 //
@@ -48,8 +48,8 @@
 // # Design
 //
 // In a profile of a backlog of 10,000, a fifth of what is left is the three pairs of Lock and
-// Unlock that the interface asks for, a third the table of keys, hashing included, and a seventh
-// the garbage collector.
+// Unlock that the interface asks for, a third the table of keys, hashing included, and a tenth
+// the garbage collector. With 100,000, the two looks at the index miss the second cache.
 //
 // This is a package of its own because controller-runtime's, whose interface it has, sets the
 // program's workqueue metrics provider when it is linked in. Programs that use the other queues

@@ -130,13 +130,22 @@ func (l *levels[T]) leave(e *priorityEntry) {
 func (l *levels[T]) priority(e *priorityEntry) int { return l.all[e.level()].priority }
 
 // insert adds an entry whose turn is the last one so far.
-func (l *levels[T]) insert(e *priorityEntry, slot uint32) {
-	v := &l.all[e.level()]
-	e.setState(listed)
+func (l *levels[T]) insert(e *priorityEntry, slot uint32) { l.link(e, slot, e.level()) }
+
+// push is join and insert.
+func (l *levels[T]) push(e *priorityEntry, slot uint32, priority int) {
+	i := l.of(priority)
+	l.all[i].count++
+	l.link(e, slot, i)
+}
+
+func (l *levels[T]) link(e *priorityEntry, slot, i uint32) {
+	v := &l.all[i]
+	e.word = e.word&processing | uint32(listed)*stateBit | i
 	e.next = end
 	if v.head == end {
 		v.head = slot
-		l.activate(e.level())
+		l.activate(i)
 	} else {
 		e.prev = v.tail
 		l.keys.At(v.tail).next = slot
@@ -215,6 +224,26 @@ func (l *levels[T]) first() uint32 {
 		l.all[i].inHeap = false
 		l.recycle(i)
 	}
+}
+
+// pop takes out the head of the highest level's list, where it is the entry to hand out.
+func (l *levels[T]) pop() (slot uint32, e *priorityEntry, priority int) {
+	if l.find == nil {
+		v := &l.all[l.order[bits.TrailingZeros(l.active)%fewLevels]]
+		if slot = v.head; slot != end && v.early.Len() == 0 {
+			if e = l.keys.At(slot); !e.processing() {
+				v.head = e.next
+				v.count--
+				return slot, e, v.priority
+			}
+		}
+	}
+	slot = l.first()
+	e = l.keys.At(slot)
+	priority = l.priority(e)
+	l.remove(e, slot)
+	l.leave(e)
+	return slot, e, priority
 }
 
 // oldest returns the entry whose turn came first whatever its priority, in

@@ -172,12 +172,13 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 		q.momentsOf(slot).added = added
 	}
 	e := q.keys.At(slot)
-	q.levels.join(e, priority)
 	e.turn = q.turn()
 	if after > 0 {
+		q.levels.join(e, priority)
 		q.wait(e, slot, readyAt)
 	} else {
-		q.queue(e, slot)
+		q.count(e)
+		q.levels.push(e, slot, priority)
 	}
 	if q.Due(q.eligible) {
 		q.leave()
@@ -282,14 +283,21 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 		}
 		q.Sleep()
 	}
-	slot := q.next()
-	e := q.keys.At(slot)
-	item, priority = q.keys.Key(slot), q.levels.priority(e)
-	if q.Meter != nil {
-		q.countGet(slot, priority)
+	var slot uint32
+	var e *priorityEntry
+	if q.Meter == nil && q.every == 0 {
+		slot, e, priority = q.levels.pop()
+		item = q.keys.Key(slot)
+	} else {
+		slot = q.next()
+		e = q.keys.At(slot)
+		item, priority = q.keys.Key(slot), q.levels.priority(e)
+		if q.Meter != nil {
+			q.countGet(slot, priority)
+		}
+		q.levels.remove(e, slot)
+		q.levels.leave(e)
 	}
-	q.levels.remove(e, slot)
-	q.levels.leave(e)
 	e.word = processing
 	q.ready--
 	q.eligible--

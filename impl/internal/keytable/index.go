@@ -162,7 +162,7 @@ func grow(n, used int, wide bool) int {
 }
 
 // shrink is the size for an index that lost most of its references and now
-// holds used: a power of two that is a sixth to a third full.
+// holds used: a power of two that is a quarter to half full.
 func shrink(used int) int {
-	return max(minGroups, 1<<bits.Len(uint(used/(groupLen/3))))
+	return max(minGroups, 1<<bits.Len(uint(used/(groupLen/2))))
 }
