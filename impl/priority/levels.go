@@ -139,6 +139,7 @@ func (l *levels[T]) push(e *priorityEntry, slot uint32, priority int) {
 	l.link(e, slot, i)
 }
 
+// link appends an entry to the list of level i.
 func (l *levels[T]) link(e *priorityEntry, slot, i uint32) {
 	v := &l.all[i]
 	e.word = e.word&processing | uint32(listed)*stateBit | i

@@ -287,17 +287,17 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	var e *priorityEntry
 	if q.Meter == nil && q.every == 0 {
 		slot, e, priority = q.levels.pop()
-		item = q.keys.Key(slot)
 	} else {
 		slot = q.next()
 		e = q.keys.At(slot)
-		item, priority = q.keys.Key(slot), q.levels.priority(e)
+		priority = q.levels.priority(e)
 		if q.Meter != nil {
 			q.countGet(slot, priority)
 		}
 		q.levels.remove(e, slot)
 		q.levels.leave(e)
 	}
+	item = q.keys.Key(slot)
 	e.word = processing
 	q.ready--
 	q.eligible--
