@@ -142,6 +142,9 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 }
 
 func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
+	if !q.keys.Lazy() && q.Closed.Load() {
+		return // as upstream, even an item that can't be hashed
+	}
 	hash := q.keys.Hash(item) // may panic, as in a map, but not under the lock
 	var readyAt int64
 	if after > 0 {

@@ -202,3 +202,19 @@ func TestPriorityMomentsAreGivenBack(t *testing.T) {
 		require.Less(t, cap(q.moments), manyMoments)
 	}
 }
+
+// After shutdown an Add is ignored whatever its item, as controller-runtime's.
+func TestUnhashableItemIsIgnoredAfterShutDown(t *testing.T) {
+	for name, q := range map[string]priorityqueue.PriorityQueue[any]{
+		"controller-runtime": priorityqueue.New[any](""),
+		"ours":               New[any](""),
+	} {
+		q.ShutDown()
+		require.NotPanics(t, func() {
+			q.Add([]int{1})
+			q.AddAfter([]int{1}, time.Hour)
+			q.AddRateLimited([]int{1})
+		}, name)
+		require.Zero(t, q.Len(), name)
+	}
+}

@@ -35,6 +35,9 @@ func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Ty
 }
 
 func (q *compactQueue[T]) Add(item T) {
+	if !q.table.Lazy() && q.Closed.Load() {
+		return // as upstream, even an item that can't be hashed
+	}
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	if q.Closed.Load() {

@@ -171,6 +171,26 @@ func TestUnhashableItemLeavesNoLockHeld(t *testing.T) {
 	}
 }
 
+// After shutdown an Add is ignored whatever its item, as client-go's.
+func TestUnhashableItemIsIgnoredAfterShutDown(t *testing.T) {
+	for name, make := range map[string]func(workqueue.TypedQueueConfig[any]) workqueue.TypedInterface[any]{
+		"client-go": func(c workqueue.TypedQueueConfig[any]) workqueue.TypedInterface[any] {
+			return workqueue.NewTypedWithConfig(c)
+		},
+		"slice": NewSlice[any], "ring": NewRing[any], "sharded": NewSharded[any], "compact": NewCompact[any],
+	} {
+		for _, queue := range []string{"", "q"} {
+			t.Run(name+"/"+queue, func(t *testing.T) {
+				q := make(workqueue.TypedQueueConfig[any]{Name: queue, MetricsProvider: recorder.New()})
+				q.Add(1)
+				q.ShutDown()
+				require.NotPanics(t, func() { q.Add([]int{1}) })
+				require.Equal(t, 1, q.Len())
+			})
+		}
+	}
+}
+
 // This test binary links controller-runtime, which sets the program's provider:
 // a queue that has a name only reports to that one.
 func TestGlobalProviderIsHonoured(t *testing.T) {

@@ -50,6 +50,9 @@ func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Typed
 func (q *ringQueue[T]) leave() { q.Gate.Leave(q.queue.Len()) }
 
 func (q *ringQueue[T]) Add(item T) {
+	if !q.entries.Lazy() && q.Closed.Load() {
+		return // as upstream, even an item that can't be hashed
+	}
 	hash := q.entries.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	defer q.leave()

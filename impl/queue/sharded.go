@@ -30,6 +30,7 @@ var _ workqueue.TypedInterface[string] = (*shardedQueue[string, plain])(nil)
 type shardedQueue[T comparable, E plain | timed] struct {
 	shards []shard[T, E]
 	seed   maphash.Seed
+	lazy   bool // hashing can't panic
 
 	filled atomic.Uint64
 	wanted atomic.Bool // sleeping > 0 and woken == 0
@@ -87,6 +88,7 @@ func newSharded[T comparable, E plain | timed](m *meter.Meter) *shardedQueue[T, 
 		q.shards[i].table.Reseed(q.seed)
 		q.shards[i].bit = 1 << i
 	}
+	q.lazy = q.shards[0].table.Lazy()
 	if q.meter != nil {
 		q.meter.Run(q.update)
 	}
@@ -101,6 +103,9 @@ func (q *shardedQueue[T, E]) shardOf(item T) (s *shard[T, E], hash uint32) {
 }
 
 func (q *shardedQueue[T, E]) Add(item T) {
+	if !q.lazy && q.closed.Load() {
+		return // as upstream, even an item that can't be hashed
+	}
 	s, hash := q.shardOf(item)
 	if q.add(s, hash, item) {
 		q.wake()

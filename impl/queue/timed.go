@@ -37,6 +37,9 @@ func (q *timedQueue[T]) leave() {
 }
 
 func (q *timedQueue[T]) Add(item T) {
+	if !q.table.Lazy() && q.Closed.Load() {
+		return // as upstream, even an item that can't be hashed
+	}
 	hash := q.table.Hash(item) // may panic, as in a map, but not under the lock
 	q.Lock()
 	defer q.leave()

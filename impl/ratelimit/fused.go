@@ -120,6 +120,9 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 
 // Add queues item unless it is dirty.
 func (q *fused[T]) Add(item T) {
+	if !q.keys.Lazy() && q.ShuttingDown() {
+		return // as upstream, even an item that can't be hashed
+	}
 	if q.add(q.keys.Hash(item), item) {
 		q.Signal()
 	}

@@ -370,3 +370,18 @@ func TestFusedAllocatesNothing(t *testing.T) {
 		q.Forget(item)
 	}))
 }
+
+// After shutdown an Add is ignored whatever its item, as client-go's.
+func TestUnhashableItemIsIgnoredAfterShutDown(t *testing.T) {
+	for name, q := range map[string]workqueue.TypedRateLimitingInterface[any]{
+		"client-go": workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[any]()),
+		"fused":     NewFusedQueue(NewDefault[any](), workqueue.TypedRateLimitingQueueConfig[any]{}),
+		"heap4":     NewHeap4Queue(NewDefault[any](), workqueue.TypedRateLimitingQueueConfig[any]{}),
+	} {
+		q.Add(1)
+		q.ShutDown()
+		require.NotPanics(t, func() { q.Add([]int{1}) }, name)
+		require.NotPanics(t, func() { q.AddAfter([]int{1}, time.Hour) }, name)
+		require.Equal(t, 1, q.Len(), name)
+	}
+}
