@@ -25,9 +25,14 @@ type bucket struct {
 	depth    fixed // burst intervals
 	full     fixed
 	last     int64 // now of the last reservation
-	left     int   // tokens, of a bucket that is never refilled
+	left     int   // tokens that are never refilled
 	horizon  time.Duration
 }
+
+// deepest is the longest depth there is: 146 years, which leaves as much for waits. The
+// tokens of a larger burst that do not fit are there once. That they do not come back
+// shows no sooner than in 146 years, for they are taken last.
+const deepest = math.MaxInt64 / 2
 
 type bucketKind uint8
 
@@ -41,7 +46,7 @@ const (
 // newBucket makes a full bucket. A reservation that would wait longer than
 // horizon is not taken and answers horizon.
 func newBucket(limit rate.Limit, burst int, horizon time.Duration) bucket {
-	b := bucket{horizon: horizon, full: fixed{whole: math.MinInt64}, last: math.MinInt64, left: burst}
+	b := bucket{horizon: horizon, full: fixed{whole: math.MinInt64}, last: math.MinInt64}
 	switch {
 	case limit == rate.Inf:
 		b.kind = unlimited
@@ -54,12 +59,12 @@ func newBucket(limit rate.Limit, burst int, horizon time.Duration) bucket {
 		return b
 	}
 	var fits bool
-	if b.interval, fits = intervalOf(limit); fits {
-		b.depth, fits = b.interval.times(uint64(burst))
+	if b.interval, fits = intervalOf(limit); !fits {
+		b.kind, b.left = neverRefilled, burst // not within 292 years
+		return b
 	}
-	if !fits {
-		b.kind = neverRefilled // not within 292 years
-	}
+	tokens := min(uint64(burst), deepest/(uint64(b.interval.whole)+1))
+	b.depth, b.left = b.interval.times(tokens), burst-int(tokens)
 	return b
 }
 
@@ -81,6 +86,10 @@ func (b *bucket) reserve(now int64) time.Duration {
 	wait := full.minus(b.depth).whole - now
 	if wait <= 0 {
 		b.full = full
+		return 0
+	}
+	if b.left > 0 {
+		b.left--
 		return 0
 	}
 	if time.Duration(wait) > b.horizon {
@@ -121,12 +130,10 @@ func (f fixed) minus(g fixed) fixed {
 	return fixed{f.whole - g.whole - int64(borrow), fraction}
 }
 
-// times reports whether the product fits.
-func (f fixed) times(n uint64) (product fixed, fits bool) {
+// times is the product, which must fit.
+func (f fixed) times(n uint64) fixed {
 	carry, fraction := bits.Mul64(f.fraction, n)
-	over, whole := bits.Mul64(uint64(f.whole), n)
-	whole, more := bits.Add64(whole, carry, 0)
-	return fixed{int64(whole), fraction}, over == 0 && more == 0 && whole < math.MaxInt64
+	return fixed{f.whole*int64(n) + int64(carry), fraction}
 }
 
 // intervalOf is one second divided by limit, rounded to the nearest fraction,

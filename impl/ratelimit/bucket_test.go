@@ -45,6 +45,36 @@ func TestBucketMatchesRate(t *testing.T) {
 	})
 }
 
+// Beside a burst that takes centuries to come back, rate's tokens are the same too: they
+// last as long, and those that follow come one by one. Of its waits, those of a century
+// and more are only known to be so long.
+func TestBucketOfCenturies(t *testing.T) {
+	const century = 100 * 365 * 24 * time.Hour
+	for _, tt := range []struct {
+		limit rate.Limit
+		burst int
+	}{
+		{1e-9, 4}, {1e-9, 5}, {1e-9, 9}, {1e-9, 20}, // 31 years a token
+		{2e-10, 3},                // 158 years
+		{1e-7, 100}, {1e-7, 1000}, // 4 months
+		{1e-5, 100_000}, // a day
+	} {
+		ours, theirs := newBucket(tt.limit, tt.burst, math.MaxInt64), rate.NewLimiter(tt.limit, tt.burst)
+		begin := time.Unix(1_700_000_000, 0)
+		for i := range tt.burst + 3 {
+			now := time.Duration(i) * time.Microsecond
+			at := begin.Add(now)
+			want, got := theirs.ReserveN(at, 1).DelayFrom(at), ours.reserve(int64(now))
+			if want > century {
+				require.Greater(t, got, century, "%v, token %d", tt, i)
+				continue
+			}
+			// Tokens in floating point are exact to 2⁻⁵² of the burst.
+			require.InDelta(t, float64(want), float64(got), 1+float64(i)*math.Ldexp(float64(tt.burst)/float64(tt.limit)*1e9, -52), "%v, token %d", tt, i)
+		}
+	}
+}
+
 // A limit that is no number makes nobody wait, as there.
 func TestBucketWithoutANumber(t *testing.T) {
 	limit, at := rate.Limit(math.NaN()), time.Unix(1_700_000_000, 0)
