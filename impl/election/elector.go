@@ -125,7 +125,11 @@ func (e *LeaderElector) Run(ctx context.Context) {
 			ended = nil // heard
 		case <-timer.C():
 		}
-		next, stuck := e.watch(ctx, stopWork)
+		next, lost, stuck := e.watch(ctx)
+		if lost {
+			stopWork()
+			e.logLoss(ctx, e.identity)
+		}
 		if stuck {
 			return
 		}
@@ -166,43 +170,41 @@ func growStack() {
 	runtime.KeepAlive(&frames)
 }
 
-// watch ends a call that missed its deadline, and leadership with it. It says
-// when to look again, no later than any deadline until then, or that there is no
-// point in waiting for the call any longer.
-func (e *LeaderElector) watch(ctx context.Context, stopWork func()) (next time.Duration, stuck bool) {
+// watch ends a call that missed its deadline, and leadership with it: lost tells to
+// stop the work, without the lock, for the metric may ask the elector. It says when to
+// look again, no later than any deadline until then, or that there is no point in
+// waiting for the call any longer.
+func (e *LeaderElector) watch(ctx context.Context) (next time.Duration, lost, stuck bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.clock.Now()
 	switch calling := !e.deadline.IsZero(); {
 	case calling && now.Before(e.deadline):
-		return e.deadline.Sub(now), false
+		return e.deadline.Sub(now), false, false
 	case !calling && e.phase == leading && now.Before(e.until):
-		return e.until.Sub(now), false
+		return e.until.Sub(now), false, false
 	case !calling:
-		return e.config.RenewDeadline, false
+		return e.config.RenewDeadline, false, false
 	}
 	e.abandon()
 	if e.phase == waiting && ctx.Err() == nil {
-		return e.config.RenewDeadline, false
+		return e.config.RenewDeadline, false, false
 	}
-	if e.phase == leading {
-		stopWork()
-		e.logLoss(ctx, e.identity)
-		if e.config.ReleaseOnCancel {
-			e.end(now)
-			e.deadline = e.until
-			return e.config.RenewDeadline, false
-		}
+	lost = e.phase == leading
+	if lost && e.config.ReleaseOnCancel {
+		e.end(now)
+		e.deadline = e.until
+		return e.config.RenewDeadline, lost, false
 	}
 	if e.phase == leading || e.phase == ending {
 		// A call that heeds its context returns now, and the event of the term's
 		// end comes before Run returns.
 		patience := min(maxPatience, (e.config.LeaseDuration-e.config.RenewDeadline)/2)
 		e.phase, e.deadline = parting, now.Add(patience)
-		return patience, false
+		return patience, lost, false
 	}
 	e.phase = gone
-	return 0, true
+	return 0, false, true
 }
 
 // logLoss says that leading ended though nobody asked for it. It comes after the

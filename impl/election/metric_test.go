@@ -17,10 +17,11 @@ import (
 )
 
 // A gauge is the program's metric: what it was told of each name, without what it
-// was told twice in a row.
+// was told twice in a row. It asks that name's elector back.
 type gauge struct {
-	mu   sync.Mutex
-	told map[string][]string
+	mu       sync.Mutex
+	told     map[string][]string
+	electors map[string]Elector
 }
 
 func (g *gauge) NewLeaderMetric() leaderelection.LeaderMetric { return g }
@@ -33,9 +34,19 @@ func (g *gauge) tell(name, what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.told[name] = slices.Compact(append(g.told[name], what))
+	if e := g.electors[name]; e != nil {
+		e.IsLeader()
+		e.GetLeader()
+	}
 }
 
-var program = &gauge{told: map[string][]string{}}
+func (g *gauge) ask(name string, e Elector) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.electors[name] = e
+}
+
+var program = &gauge{told: map[string][]string{}, electors: map[string]Elector{}}
 
 func init() { leaderelection.SetProvider(program) }
 
@@ -81,6 +92,7 @@ func TestMetrics(t *testing.T) {
 						Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 					})
 					require.NoError(t, err)
+					program.ask(t.Name(), e)
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					e.Run(ctx)
