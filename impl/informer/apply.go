@@ -14,28 +14,30 @@ func (s *informer) process(obj any, initial bool) error {
 	if !ok {
 		return fmt.Errorf("the queue gave a %T, expected cache.Deltas", obj)
 	}
-	defer s.metrics.processed(s.indexer)()
-	s.moment.Lock()
-	defer s.moment.Unlock()
-	b := newBatch()
-	defer s.fanout.publish(b) // what was stored is told, also when an index function panics later
-	for i := range deltas {
-		if err := s.apply(&deltas[i], initial, b); err != nil {
-			return err
+	return s.metrics.measure(s.indexer, func() error {
+		s.moment.Lock()
+		defer s.moment.Unlock()
+		b := newBatch()
+		defer s.fanout.publish(b) // what was stored is told, also when an index function panics later
+		for i := range deltas {
+			if err := s.apply(&deltas[i], initial, b); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // processBatch applies deltas of distinct keys in one transaction: readers see all
 // or none of them.
 func (s *informer) processBatch(deltas []cache.Delta, initial bool) error {
-	defer s.metrics.processed(s.indexer)()
-	s.moment.Lock()
-	defer s.moment.Unlock()
-	b := newBatch()
-	defer s.fanout.publish(b)
-	return s.transact(deltas, initial, b)
+	return s.metrics.measure(s.indexer, func() error {
+		s.moment.Lock()
+		defer s.moment.Unlock()
+		b := newBatch()
+		defer s.fanout.publish(b)
+		return s.transact(deltas, initial, b)
+	})
 }
 
 // transact applies deltas in one transaction, but for those without a key, and

@@ -50,18 +50,18 @@ func globalProvider() cache.InformerMetricsProvider {
 	return *(*cache.InformerMetricsProvider)(unsafe.Pointer(field.UnsafeAddr()))
 }
 
-// processed measures from its call to the call of its result.
-func (m metrics) processed(store cache.Store) func() {
+// measure measures process. Of one that panics it tells nothing, as upstream.
+func (m metrics) measure(store cache.Store, process func() error) error {
 	if m.latency == nil {
-		return func() {}
+		return process()
 	}
 	begun := time.Now()
-	return func() {
-		m.latency.Observe(time.Since(begun).Seconds())
-		if rv, err := strconv.ParseInt(lastDigits(store.LastStoreSyncResourceVersion()), 10, 64); err == nil {
-			m.resourceVersion.Set(float64(rv))
-		}
+	err := process()
+	m.latency.Observe(time.Since(begun).Seconds())
+	if rv, err := strconv.ParseInt(lastDigits(store.LastStoreSyncResourceVersion()), 10, 64); err == nil {
+		m.resourceVersion.Set(float64(rv))
 	}
+	return err
 }
 
 // lastDigits keeps a gauge exact: a float64 has 53 bits.

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -102,6 +103,31 @@ func TestMetricsMatchClientGo(t *testing.T) {
 		}
 		upstream["queued"] = append(upstream["queued"], 1, 0) // it does not tell of the bookmark
 		assert.Equal(t, upstream, ours)
+	})
+}
+
+// Processing that panics has no latency, as in client-go.
+func TestPanicsAreNotMeasured(t *testing.T) {
+	really := utilruntime.ReallyCrash
+	defer func() { utilruntime.ReallyCrash = really }()
+	utilruntime.ReallyCrash = false
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		for name, new := range map[string]newInformer{"ours": informer.New, "upstream": cache.NewSharedIndexInformerWithOptions} {
+			live(t, func(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+				broken := false
+				options.Indexers = cache.Indexers{"breaks once": func(obj any) ([]string, error) {
+					if !broken && obj.(*corev1.Pod).ResourceVersion == "12" {
+						broken = true
+						return nil, errors.New("broken")
+					}
+					return nil, nil
+				}}
+				return new(lw, example, options)
+			}, name, &r)
+		}
+		assert.NotEmpty(t, r.told["ours"]["latency"])
+		assert.Equal(t, r.told["upstream"]["latency"], r.told["ours"]["latency"])
 	})
 }
 
