@@ -99,7 +99,7 @@ func (c *Config) prepare() error {
 		return fmt.Errorf("warmup: found %v, expected less than the %v that are simulated", c.Warmup, c.Until)
 	}
 	if c.Until == 0 && spec.Reconcile.Failure >= 1 && spec.Reconcile.Retries == 0 {
-		return errors.New("reconcile.failure: found 1 without a limit of retries: no key would ever be settled; expected less than 1, reconcile.retries above 0, or a time at which the simulation ends")
+		return errors.New("reconcile.failure: found 1 without a limit of retries: no key would ever be settled; expected less than 1, such a limit, or a time at which the simulation ends")
 	}
 	return c.prepareQueues()
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -176,7 +177,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		return err
 	}
 	if err := l.job.complete(load); err != nil {
-		return err
+		return cmp.Or(byFlag(cmd, err), fmt.Errorf("%s: %w", load.name, err))
 	}
 	if l.job.Seed == 0 {
 		l.job.Seed = load.spec.Seed

@@ -62,7 +62,7 @@ func (j *driveJob) complete(load driveLoad) error {
 	spec.Reconcile = j.Reconcile
 	complete, err := spec.Complete()
 	if err != nil {
-		return fmt.Errorf("%s: %w", load.name, err)
+		return err
 	}
 	j.Reconcile = complete.Reconcile
 	return nil

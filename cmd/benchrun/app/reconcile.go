@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/spf13/cobra"
@@ -54,4 +55,25 @@ func (r *reconcileFlags) over(cmd *cobra.Command, to loadgen.Reconcile) (loadgen
 		return to, fmt.Errorf("--burst: found 0, expected at least 1 beside a QPS of %g", to.QPS)
 	}
 	return to, nil
+}
+
+// flagOf are the flags that take the place of fields: of a workload, a simulation or
+// tune's settings.
+var flagOf = map[string]string{
+	"reconcile.workers": "workers", "reconcile.service": "service", "reconcile.calls": "calls", "reconcile.callLatency": "call-latency",
+	"reconcile.qps": "qps", "reconcile.burst": "burst", "reconcile.failure": "failure", "reconcile.retries": "retries",
+	"reconcile.limiter.baseDelay": "base-delay", "reconcile.limiter.maxDelay": "max-delay",
+	"reconcile.limiter.rate": "retry-rate", "reconcile.limiter.burst": "retry-burst",
+	"reconcile.resync": "resync", "reconcile.batch": "batch",
+	"duration": "duration", "warmup": "warmup", "maxDelay": "max-delay",
+}
+
+// byFlag is an error that begins with a field, by the flag that was given for it; nil
+// if none was.
+func byFlag(cmd *cobra.Command, err error) error {
+	field, problem, _ := strings.Cut(strings.TrimPrefix(err.Error(), "sim: "), ": ")
+	if flag := flagOf[field]; flag != "" && cmd.Flags().Changed(flag) {
+		return fmt.Errorf("--%s: %s", flag, problem)
+	}
+	return nil
 }

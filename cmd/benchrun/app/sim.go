@@ -90,12 +90,13 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 	l.out.addTo(cmd)
 }
 
-// check refuses zeros where a zero would silently mean the default.
+// check refuses what is negative, and zeros where a zero would silently mean the default.
 func (l *simCommandLine) check(cmd *cobra.Command) error {
-	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "until", "replicas"} {
+	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "warmup", "until", "replicas"} {
 		f := cmd.Flags().Lookup(name)
-		if text := f.Value.String(); f.Changed && (text[0] == '-' || text == "0" || text == "0s") {
-			return outOfRange(name, text, false)
+		mayBeZero := name == "warmup"
+		if text := f.Value.String(); f.Changed && (text[0] == '-' || !mayBeZero && (text == "0" || text == "0s")) {
+			return outOfRange(name, text, mayBeZero)
 		}
 	}
 	return nil
@@ -137,7 +138,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	case interrupted:
 		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %d of %s\n", len(replicas.Results), wording.Count(l.replicas, "simulation"))
 	case err != nil:
-		return fmt.Errorf("%s: %w", load.name, err)
+		return cmp.Or(byFlag(cmd, err), fmt.Errorf("%s: %w", load.name, err))
 	}
 	return l.print(cmd, load.name, replicas, time.Since(begin))
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -236,7 +237,7 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	result, err := l.advise(cmd, progress)
 	progress.done()
 	if err != nil {
-		return err
+		return cmp.Or(byFlag(cmd, err), err)
 	}
 	return l.publish(cmd, result)
 }

@@ -164,6 +164,8 @@ func TestTuneBadInput(t *testing.T) {
 		"queue variant":      {append(both, "--settings", file("queue: mine\n")), `queue: found "mine", expected one of client-go, heap4, fused`},
 		"endless workload":   {[]string{"--workload", file("name: w\nresources: [{name: a, kind: custom, count: 9, events: {pattern: mix, mix: {update: 1}, arrivals: {kind: poisson, rate: 40}}}]\n")}, "no length, expected a count here, or a duration"},
 		"endless retries":    {[]string{"--workload", "hot-keys", "--service", "1ms", "--failure", "1"}, "no key would ever be settled"},
+		"too many calls":     {[]string{"--workload", "hot-keys", "--calls", "20000"}, "error: --calls: found 20000"},
+		"short delay":        {[]string{"--workload", "hot-keys", "--max-delay", "1ms"}, "error: --max-delay: found 1ms, expected at least the base delay, 5ms"},
 		"client":             {append(both, "--client", "mine"), `--client: found "mine"`},
 		"settings of a sort": {append(both, "--settings", file("qps: 5\nworkers: many\n")), `:2: workers: found many, expected a whole number`},
 		"settings, a list":   {append(both, "--settings", file("workers:\n- 3\n")), `:2: found a list, expected a whole number`},
