@@ -45,7 +45,8 @@ slower calls?
 It repeats the simulation with other seeds and prints each figure's mean with its
 95% confidence interval. If the controller can't carry the load, it says what
 would stabilise it. A recording is the same every time; only what the controller
-does is drawn anew.`,
+does is drawn anew. It doesn't tell how long a reconcile takes: without --service
+the reconcile's own work takes no time.`,
 		Example: `  # What to expect of a rolling update, and with twice the workers
   benchrun sim rolling-update
   benchrun sim rolling-update --workers 10
@@ -126,6 +127,9 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 		recording, err := readRecording(l.source, cmd.ErrOrStderr())
 		if err != nil {
 			return err
+		}
+		if !cmd.Flags().Changed("service") {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s doesn't tell how long a reconcile takes: its own work takes no time, expected --service\n", l.source)
 		}
 		spec.Resources[0].Count = max(1, recording.Objects(0))
 		arrivals = func(uint64) sim.Arrivals { return recording.Arrivals() }

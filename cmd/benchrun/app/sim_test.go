@@ -61,6 +61,12 @@ func TestSimPlaysRecordings(t *testing.T) {
 	code, stdout, stderr := simulate(t, file, "--service", "20ms", "--replicas", "1", "-o", "csv")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "work mean,20ms,20ms,20ms\n")
+	assert.Empty(t, stderr)
+
+	code, stdout, stderr = simulate(t, file, "--replicas", "1", "-o", "csv")
+	require.Zero(t, code, stderr)
+	assert.NotContains(t, stdout, "work mean", "it is zero")
+	assert.Equal(t, "warning: "+file+" doesn't tell how long a reconcile takes: its own work takes no time, expected --service\n", stderr)
 }
 
 func TestSimInterrupted(t *testing.T) {
