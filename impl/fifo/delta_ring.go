@@ -137,7 +137,7 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 		}
 		p, err := f.enqueue(f.items.tag(key), key, change{kind, obj})
 		if err != nil {
-			return fmt.Errorf("couldn't enqueue object: %w", err)
+			return fmt.Errorf("couldn't enqueue object: %v", err) // as upstream's, it wraps nothing
 		}
 		if p.replace != f.replace {
 			p.replace = f.replace

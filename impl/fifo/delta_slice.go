@@ -113,7 +113,7 @@ func (f *SliceDeltaFIFO) Replace(list []any, _ string) error {
 		}
 		listed[key] = true
 		if err := f.enqueue(kind, obj); err != nil {
-			return fmt.Errorf("couldn't enqueue object: %w", err)
+			return fmt.Errorf("couldn't enqueue object: %v", err) // as upstream's, it wraps nothing
 		}
 	}
 	tombstones := 0

@@ -249,7 +249,7 @@ func (s *side) apply(given any) {
 	}
 }
 
-// failure is an error as text, which tells a cache.KeyError.
+// failure is an error as text, which tells a cache.KeyError and what is wrapped.
 func failure(err error) string {
 	var keyError cache.KeyError
 	switch {
@@ -257,6 +257,9 @@ func failure(err error) string {
 		return "no error"
 	case errors.As(err, &keyError):
 		return fmt.Sprintf("KeyError of %s: %v", describe(keyError.Obj), keyError.Err)
+	}
+	if wrapped := errors.Unwrap(err); wrapped != nil {
+		return fmt.Sprintf("%v, which wraps %v", err, wrapped)
 	}
 	return err.Error()
 }
