@@ -65,7 +65,7 @@ func (s *search) fewestWorkers(ctx context.Context, most Settings, qps float64, 
 		low = 1
 	}
 	if best.Workers > 0 {
-		high = min(high, int(math.Ceil(Cost(*best)-qps/10))-1)
+		high = min(high, int(math.Ceil(cost(*best)-qps/10))-1)
 	}
 	meet := func(workers int) (bool, error) {
 		x.Workers = workers

@@ -113,7 +113,7 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 			x.Low, x.High = min(x.Low, of(longest)), max(x.High, of(longest))
 		}
 		if unstable {
-			x.High = Unbounded
+			x.High = unbounded
 		}
 		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms, lasting: lasting}
 	}

@@ -59,7 +59,7 @@ func TestDoubted(t *testing.T) {
 	require.NoError(t, err)
 	f, err = m.doubted(t.Context(), f, *seed)
 	require.NoError(t, err)
-	assert.Equal(t, Unbounded, f.Wait.P99.High)
+	assert.Equal(t, unbounded, f.Wait.P99.High)
 	assert.LessOrEqual(t, f.Utilisation.High, 1.0)
 }
 

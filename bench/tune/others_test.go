@@ -95,9 +95,9 @@ func TestEverySettingIsSearched(t *testing.T) {
 				change(&y)
 				f, err := s.figures(t.Context(), y)
 				require.NoError(t, err)
-				t.Logf("%s %s: settled within %s, busy %.0f%%, queue %s; cost %.4g, meets %v", name, field.text(y), Duration(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), Cost(y), s.meets(f))
-				if s.meets(f) && Cost(y) <= Cost(best) {
-					assert.LessOrEqual(t, Cost(best), 1.1*Cost(y), "cheaper with %s, not %s", field.text(y), field.text(best))
+				t.Logf("%s %s: settled within %s, busy %.0f%%, queue %s; cost %.4g, meets %v", name, field.text(y), Duration(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), cost(y), s.meets(f))
+				if s.meets(f) && cost(y) <= cost(best) {
+					assert.LessOrEqual(t, cost(best), 1.1*cost(y), "cheaper with %s, not %s", field.text(y), field.text(best))
 					assert.LessOrEqual(t, chosen.QueueCores.Mean, f.QueueCores.Mean+worthwhile, "lighter with %s", field.text(y))
 					if name != "burst" && name != "qps" && name != "workers" {
 						assert.LessOrEqual(t, chosen.Settle.P99.Mean, 1.15*f.Settle.P99.Mean, "faster with %s, not %s", field.text(y), field.text(best))

@@ -33,8 +33,8 @@ type Quantiles struct {
 // at is a quantile, or the mean for a p below 0.
 func (q Quantiles) at(p float64) float64 { return q.all(p) }
 
-// Unbounded stands for what grows without end, in an interval's High.
-const Unbounded = 1e10
+// unbounded stands for what grows without end, in an interval's High.
+const unbounded = 1e10
 
 // Figures are predicted for some settings. In JSON those that nothing predicts, from Wait
 // to QueueCores, are null if these are not stable.
@@ -50,16 +50,16 @@ type Figures struct {
 	Utilisation Interval  `json:"utilisation"`
 	CallRate    Interval  `json:"callRate"`
 	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
-	Cost        float64   `json:"cost"`       // see Cost
+	Cost        float64   `json:"cost"`       // in workers; ten calls a second count as one
 
 	adds, retries float64  // a second
 	open          openness // of the 99th percentile of the wait
 }
 
-// Cost puts settings on one scale: workers, of which each holds a connection and
+// cost puts settings on one scale: workers, of which each holds a connection and
 // memory, and what the client may ask of the API server. Ten calls a second
 // cost as much as a worker.
-func Cost(s Settings) float64 { return float64(s.Workers) + s.QPS/10 }
+func cost(s Settings) float64 { return float64(s.Workers) + s.QPS/10 }
 
 // effort is how much is simulated for one prediction.
 type effort struct {
@@ -219,7 +219,7 @@ func (m *Model) demand(s Settings) (load float64, bottleneck string) {
 // predict gives the figures of some settings. An unstable system has no
 // figures but its load.
 func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) (Figures, error) {
-	f := Figures{Settings: s, Cost: Cost(s)}
+	f := Figures{Settings: s, Cost: cost(s)}
 	f.Load, f.Bottleneck = m.demand(s)
 	if f.Load >= 1 {
 		return f.unbounded(), nil
@@ -261,9 +261,9 @@ func quantile(d sim.Distribution, p float64) float64 {
 
 // unbounded fills in what an unstable system comes to.
 func (f Figures) unbounded() Figures {
-	q := Quantiles{all: func(float64) float64 { return Unbounded }}
+	q := Quantiles{all: func(float64) float64 { return unbounded }}
 	f.Wait, f.Settle, f.Work = q, q, q
-	f.Depth.Mean, f.Utilisation.Mean = Unbounded, 1
+	f.Depth.Mean, f.Utilisation.Mean = unbounded, 1
 	return f
 }
 

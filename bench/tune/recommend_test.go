@@ -99,7 +99,7 @@ func (w wish) recommended(t *testing.T, seed uint64) Settings {
 	return x
 }
 
-func (s system) cost() float64 { return Cost(Settings{Workers: s.workers, QPS: s.qps}) }
+func (s system) cost() float64 { return cost(Settings{Workers: s.workers, QPS: s.qps}) }
 
 // What is recommended from a system's metrics costs at most a tenth more than
 // the best of all settings, and keeps the objective to a tenth, both on the true

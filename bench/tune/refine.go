@@ -52,7 +52,7 @@ func (s *search) confirm(ctx context.Context, x Settings) (Settings, error) {
 		y.Burst = s.generous(x.QPS)
 		list = append(list, y)
 	}
-	slices.SortStableFunc(list, func(a, b Settings) int { return cmp.Compare(Cost(a), Cost(b)) })
+	slices.SortStableFunc(list, func(a, b Settings) int { return cmp.Compare(cost(a), cost(b)) })
 	for _, y := range list {
 		if ok, err := check(y); err != nil || ok {
 			return y, err
@@ -96,7 +96,7 @@ func (s *search) chooseBurst(ctx context.Context, x Settings) (Settings, error) 
 func (s *search) keepCurrent(ctx context.Context, x Settings) (Settings, error) {
 	y := x
 	y.Workers, y.QPS, y.Burst = s.current.Workers, s.current.QPS, s.current.Burst
-	if y == x || Cost(y) > 1.1*Cost(x) || y.Workers > s.maxWorkers || s.limited() && (y.QPS == 0 || y.QPS > s.maxQPS) {
+	if y == x || cost(y) > 1.1*cost(x) || y.Workers > s.maxWorkers || s.limited() && (y.QPS == 0 || y.QPS > s.maxQPS) {
 		return x, nil
 	}
 	f, err := s.m.predict(ctx, y, fine, s.seed+1)

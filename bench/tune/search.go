@@ -154,7 +154,7 @@ func (s *search) best(ctx context.Context) (Settings, error) {
 		if err != nil {
 			return best, err
 		}
-		if Cost(again) < Cost(best) {
+		if cost(again) < cost(best) {
 			best = again
 		}
 	}

@@ -56,7 +56,7 @@ func (a *Advice) vague() string {
 	switch {
 	case f.open.lasting:
 		return text + ": at times more comes than these can do, and for how long two scrapes don't tell, so the end of that is of all of it at once; record a trace, or two scrapes while most comes, whose advice is for that time"
-	case x.High >= Unbounded:
+	case x.High >= unbounded:
 		return text + fmt.Sprintf(": these may carry less than the load, and %s reconciles can't tell; record a longer interval", number(m.Observations))
 	case f.open.forms > f.open.amounts:
 		return text + ": " + buckets

@@ -32,7 +32,7 @@ func TestVague(t *testing.T) {
 			"where between 500ms and 2s the 99th percentile of the queue wait under 3 workers lies: 900 reconciles leave rate and service time open; an interval of about 41m0s would tell them, and work and arrivals of several forms explain what was counted in buckets this wide, so record finer ones (native histograms) or a trace", "1s (500ms to 2s)"},
 		{"at times", figures(0.5, 1, 90, openness{lasting: true}),
 			"where between 500ms and 1m30s the 99th percentile of the queue wait under 3 workers lies: at times more comes than these can do, and for how long two scrapes don't tell, so the end of that is of all of it at once; record a trace, or two scrapes while most comes, whose advice is for that time", "1s (500ms to 1m30s)"},
-		{"no bound", figures(0.5, 1, Unbounded, openness{}),
+		{"no bound", figures(0.5, 1, unbounded, openness{}),
 			"where between 500ms and unbounded the 99th percentile of the queue wait under 3 workers lies: these may carry less than the load, and 900 reconciles can't tell; record a longer interval", "1s (500ms to unbounded)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
