@@ -72,7 +72,7 @@ type contest struct {
 	running    sync.WaitGroup
 }
 
-// begin fills an indexer and returns when every reader has read once.
+// begin fills an indexer and returns when every reader is warm.
 func (c contention) begin(v indexerVariant) *contest {
 	x := &contest{contention: c, list: pods(c.n), stop: make(chan struct{})}
 	x.next = newer(x.list)
@@ -82,7 +82,9 @@ func (c contention) begin(v indexerVariant) *contest {
 	started.Add(c.readers)
 	for r := range c.readers {
 		x.running.Go(func() {
-			x.readOnce(r)
+			for warming := warmUp(); warming(); {
+				x.readOnce(r)
+			}
 			started.Done()
 			for turn := r + 1; !x.stopped(); turn++ {
 				x.readOnce(turn)

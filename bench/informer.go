@@ -168,23 +168,27 @@ func (r *readers) start(x cache.Indexer, n int) (stop func()) {
 	started.Add(r.count)
 	for range r.count {
 		running.Go(func() {
-			for first := true; ; first = false {
+			read := func() {
 				got := 0
 				err := cache.ListAllByNamespace(x, "default", labels.Everything(), func(any) { got++ })
 				if err != nil || got != n {
 					r.short.Add(1)
 				}
 				r.reads.Add(1)
-				if first {
-					started.Done()
-				}
 				if r.pause > 0 {
 					time.Sleep(r.pause)
 				}
+			}
+			for warming := warmUp(); warming(); {
+				read()
+			}
+			started.Done()
+			for {
 				select {
 				case <-stopping:
 					return
 				default:
+					read()
 				}
 			}
 		})
