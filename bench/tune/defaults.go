@@ -134,6 +134,9 @@ func (c *Current) fill(base Settings, told string) {
 	take("workers", func() { c.Workers = base.Workers })
 	take("qps", func() { c.QPS = base.QPS })
 	take("burst", func() { c.Burst = base.Burst })
+	if c.QPS == 0 {
+		c.Burst = 0
+	}
 	take("baseDelay", func() { c.BaseDelay = base.BaseDelay })
 	take("maxDelay", func() { c.MaxDelay = base.MaxDelay })
 	take("resync", func() { c.Resync = base.Resync })

@@ -69,7 +69,7 @@ func (t timer) part(ctx context.Context, pieces int) (context.Context, context.C
 
 // Metrics advises on every queue that worked in the interval, the busiest
 // first. When the context ends it keeps what was found; it fails on wrong
-// options only.
+// options and where a model can't be simulated.
 func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 	t := newTimer(&o)
 	kind := flavourOf(d)
@@ -125,8 +125,12 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			continue
 		}
 		part, cancel := t.part(ctx, todo)
-		r.stopped(ctx, f.advise(part, a, o, kind, t.tell(a.Queue)))
+		err := f.advise(part, a, o, kind, t.tell(a.Queue))
 		cancel()
+		if err != nil && !interrupted(err) && a.Now == nil {
+			return nil, fmt.Errorf("%s: %w", a.Queue, err)
+		}
+		r.stopped(ctx, err)
 		todo--
 	}
 	if kind == controllerManager {

@@ -20,10 +20,13 @@ type WhatIf struct {
 }
 
 // of are the settings after the change. A client that had no limit gets the usual burst,
-// and retries that had no bucket client-go's.
+// and retries that had no bucket client-go's; without limit or bucket there is no burst.
 func (x Alternative) of(s Settings) Settings {
 	x.Change(&s)
-	if s.QPS > 0 && s.Burst == 0 {
+	switch {
+	case s.QPS == 0:
+		s.Burst = 0
+	case s.Burst == 0:
 		s.Burst = int(math.Ceil(1.5 * s.QPS))
 	}
 	switch {

@@ -69,3 +69,21 @@ func TestWhatIfIsChecked(t *testing.T) {
 	_, err := Metrics(ctx, s.run(*seed, 60).delta(t), Options{Current: s.given(), Seed: *seed, WhatIf: []Alternative{workersTo(0)}})
 	assert.EqualError(t, err, "what if workers: workers: found 0, expected 1 to 100000")
 }
+
+// Where there is no limit there is no burst beside it, whoever says so.
+func TestNoLimitHasNoBurst(t *testing.T) {
+	none := Alternative{Text: "qps=0", Change: func(s *Settings) { s.QPS = 0 }}
+	assert.Equal(t, Settings{Workers: 2}, none.of(Settings{Workers: 2, QPS: 20, Burst: 30}))
+	s := system{rate: 30, service: exponentially(0.05), mean: 0.05, workers: 2}
+	d := s.run(*seed, 60).delta(t)
+	for _, told := range []map[string]string{
+		{"workers": "given", "qps": "given"},
+		{"workers": "given", "qps": "given", "burst": "given"},
+	} {
+		given := Current{Settings: Settings{Workers: 2, Burst: 30}, Told: told}
+		f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+		assert.Zero(t, f.current.Burst)
+		_, err := f.predict(t.Context(), f.current.Settings, rough, *seed)
+		assert.NoError(t, err, told)
+	}
+}
