@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +36,9 @@ func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 		d.Interval, d.Told = told, "the scrapes' timestamps"
 	default:
 		return nil, fmt.Errorf("%s and %s don't tell how much time lies between them: expected --interval", begin.Source, end.Source)
+	}
+	if !slices.ContainsFunc(begin.Names(), func(name string) bool { _, ok := end.Queues[name]; return ok }) {
+		return nil, fmt.Errorf("%s and %s have no queue in common (%s, and %s): they are of two processes", begin.Source, end.Source, strings.Join(begin.Names(), ", "), strings.Join(end.Names(), ", "))
 	}
 	counts, fallen := begin.to(end)
 	if fallen > 0 && fallen == changed(begin, end) {

@@ -109,9 +109,13 @@ func (h Histogram) clone() Histogram {
 	return Histogram{slices.Clone(h.Bounds), slices.Clone(h.Counts), h.Sum}
 }
 
-// minus is what was recorded since an earlier state of the same histogram.
+// minus is what was recorded since an earlier state of the same histogram; nothing is
+// known of one that is gone.
 func (h Histogram) minus(earlier Histogram) (Histogram, error) {
-	if len(earlier.Counts) == 0 {
+	switch {
+	case len(h.Counts) == 0:
+		return Histogram{}, nil
+	case len(earlier.Counts) == 0:
 		return h.clone(), nil
 	}
 	if !slices.Equal(h.Bounds, earlier.Bounds) {

@@ -245,6 +245,15 @@ func TestBetweenFaults(t *testing.T) {
 	assert.False(t, d.Queues["b"].Reset)
 	_, err = Between(parse(t, histograms), parse(t, strings.NewReplacer("} 4", "} 1", "} 2", "} 0").Replace(histograms)), time.Minute)
 	assert.ErrorContains(t, err, "swapped")
+
+	// Of another controller, and of one that lost a family.
+	_, err = Between(parse(t, histograms), parse(t, strings.ReplaceAll(histograms, `"a"`, `"b"`)), time.Minute)
+	assert.ErrorContains(t, err, "have no queue in common (a, and b)")
+	lost := parse(t, strings.ReplaceAll(strings.ReplaceAll(histograms, "workqueue_queue_duration", "lost"), "} 4", "} 9"))
+	d, err = Between(parse(t, histograms), lost, time.Minute)
+	require.NoError(t, err)
+	assert.False(t, d.Queues["a"].Reset)
+	assert.Empty(t, d.Queues["a"].Wait.Counts)
 }
 
 func TestSince(t *testing.T) {
