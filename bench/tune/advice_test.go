@@ -175,6 +175,28 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 	assert.Contains(t, strings.Join(shared.unidentified, " "), "which queue made which API call")
 }
 
+// A queue whose client has a limit of its own may make all the calls that the process
+// counts, and by its part of the work it would make a third of them: its limit is not
+// lowered to what that needs, unless an objective says so.
+func TestUndividedCallsKeepTheLimit(t *testing.T) {
+	numbers(t)
+	calling := system{rate: 30, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 1, latency: 0.01, qps: 50, tokens: 75}.run(*seed, 300)
+	silent := system{rate: 4, service: exponentially(0.9), mean: 0.9, workers: 5}.run(*seed, 300)
+	s, err := scrape.Parse("m", strings.NewReader(text([]string{"calling", "silent"}, []observed{calling, silent})))
+	require.NoError(t, err)
+	d, err := scrape.Since(s, 300*time.Second)
+	require.NoError(t, err)
+	given := Current{Settings: Settings{Workers: 5, QPS: 50, Burst: 75}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+	for bound, least := range map[string]float64{"api qps <= 100": 50, "api qps <= 40": 40} {
+		o := Options{Objectives: objectives(t, "p99 queue wait < 50ms", bound), Seed: *seed, Queues: measuredQueues}
+		f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
+		require.Less(t, f.Calls, 0.5)
+		x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, least, x.QPS, bound)
+	}
+}
+
 // Where no calls are known the client's limit stays as it is, and out of what is pasted.
 func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 	d := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300).delta(t)

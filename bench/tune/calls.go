@@ -53,6 +53,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	if busy > 1 && o.Calls == 0 {
+		f.Model.undivided = own
 		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency

@@ -28,6 +28,13 @@ func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, er
 		return best, err
 	}
 	floor := 1.01 * (s.m.AddRate*s.m.Calls + s.m.Background)
+	if kept := min(s.current.QPS, most.QPS); s.m.undivided && kept > floor {
+		// It may make more calls than its part, so a limit that does is not lowered.
+		floor = kept
+		if _, err := s.fewestWorkers(ctx, most, floor, &best); err != nil {
+			return best, err
+		}
+	}
 	for qps, failed := most.QPS, 0; qps >= floor && failed < 4; qps /= 1.2 {
 		ok, err := s.fewestWorkers(ctx, most, tidy(qps, most.QPS), &best)
 		if err != nil {

@@ -40,23 +40,24 @@ type Model struct {
 
 	Spec *loadgen.Spec `json:"-"` // the same as a workload
 
-	shape    shape       // of Service, or of Busy
-	flow     flow        // of arrivals; zero: as the spec says
-	samples  []candidate // predictions are over these; none: of the model itself
-	rivals   []candidate // other forms that explain the measurement as well
-	divided  []*Model    // with other parts of the calls that several queues make
-	wait     scrape.Histogram
-	work     scrape.Histogram
-	limiter  scrape.Histogram               // of all queues' calls
-	load     float64                        // times as much as was measured; 0: as much
-	length   time.Duration                  // that a simulation counts; 0: until the arrivals end
-	arrivals func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
-	priority bool
-	several  bool      // resources
-	workers  int       // while it was measured
-	guessed  bool      // there are few keys, as only the waits tell
-	shares   []float64 // of the adds, by resource, if there are several
-	queues   []QueueCost
+	shape     shape       // of Service, or of Busy
+	flow      flow        // of arrivals; zero: as the spec says
+	samples   []candidate // predictions are over these; none: of the model itself
+	rivals    []candidate // other forms that explain the measurement as well
+	divided   []*Model    // with other parts of the calls that several queues make
+	wait      scrape.Histogram
+	work      scrape.Histogram
+	limiter   scrape.Histogram               // of all queues' calls
+	load      float64                        // times as much as was measured; 0: as much
+	length    time.Duration                  // that a simulation counts; 0: until the arrivals end
+	arrivals  func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
+	priority  bool
+	several   bool      // resources
+	workers   int       // while it was measured
+	guessed   bool      // there are few keys, as only the waits tell
+	undivided bool      // nothing tells how many of the calls are this queue's, whose client has a limit of its own
+	shares    []float64 // of the adds, by resource, if there are several
+	queues    []QueueCost
 }
 
 // A Bucket compares what was measured with what the model makes of it.
