@@ -81,6 +81,7 @@ func TestUnstableAndImpossible(t *testing.T) {
 	a = advise(t, s, Options{Objectives: objectives(t, "max workers 4"), Seed: *seed})
 	require.Len(t, a.Impossible, 1)
 	assert.Contains(t, a.Impossible[0], "the nearest possible is 5 workers")
+	assert.Empty(t, a.Paste, "what carries the load no more than the current settings is not for pasting")
 
 	s.rate, s.workers = 20, 6
 	a = advise(t, s, Options{Objectives: objectives(t, "p99 settle < 10ms"), Seed: *seed})

@@ -103,7 +103,9 @@ func (a *Advice) explain(kind flavour) {
 	a.Unidentified = append(a.Unidentified, a.untouched()...)
 	a.Unstable = a.unstable()
 	a.Summary = a.summary()
-	a.Paste = paste(*a, kind)
+	if a.Then == nil || a.Then.Stable {
+		a.Paste = paste(*a, kind)
+	}
 }
 
 // unstable says by how much the current settings are overloaded, and what would

@@ -56,7 +56,7 @@ func managerPaste(queues []Advice) []Snippet {
 	}
 	for _, a := range queues {
 		s := a.Recommended
-		if a.Refused == "" && a.Now != nil {
+		if a.Refused == "" && a.Now != nil && (a.Then == nil || a.Then.Stable) {
 			advised = true
 			if known := syncFlags[a.Queue]; known.flag != "" && (s.Workers != known.workers || s.Workers != a.Current.Workers) {
 				flags[known.flag] = max(flags[known.flag], s.Workers)
