@@ -195,6 +195,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 		x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, least, x.QPS, bound)
+		assert.Equal(t, 75, x.Burst, bound)
 	}
 }
 

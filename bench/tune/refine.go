@@ -79,6 +79,9 @@ func (s *search) chooseBurst(ctx context.Context, x Settings) (Settings, error) 
 		if burst >= x.Burst {
 			break
 		}
+		if s.m.undivided && burst < s.current.Burst {
+			continue // as with the QPS
+		}
 		y := x
 		y.Burst = burst
 		f, err := s.figures(ctx, y)
