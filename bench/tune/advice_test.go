@@ -252,6 +252,31 @@ func TestBudgetEndsTheFit(t *testing.T) {
 	})
 }
 
+// So does one that is cut short among the forms of bursts: those that were tried by then
+// explain the waits, and arrivals at random don't.
+func TestBudgetEndsTheFitOfBursts(t *testing.T) {
+	numbers(t)
+	s := system{rate: 40, service: exponentially(0.05), mean: 0.05, workers: 4, batch: 20}
+	d := s.run(1, 600).delta(t)
+	synctest.Test(t, func(t *testing.T) {
+		slept := false
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
+			if !slept && strings.Contains(p.Doing, "two rates in turn, ") {
+				slept = true
+				time.Sleep(40 * time.Minute)
+			}
+		}})
+		require.NoError(t, err)
+		a := r.Queues[0]
+		assert.True(t, slept)
+		assert.Equal(t, "budget", r.Stopped)
+		assert.Contains(t, strings.Join(a.Doubts, "; "), "the time for the fit was over")
+		assert.Contains(t, a.Model.Bursts, "in bursts of")
+		require.NotNil(t, a.Then)
+		assert.InEpsilon(t, 0.94, a.Now.Wait.P99.Mean, 0.4)
+	})
+}
+
 func TestWorkload(t *testing.T) {
 	numbers(t)
 	spec, err := loadgen.ParseSpec("w.yaml", []byte(`

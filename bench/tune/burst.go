@@ -218,19 +218,22 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 			again := f.shape
 			f.take(was)
 			f.setService(again, 1)
-			all, tried, err = f.flows(ctx, t, random, progress)
+			var others []candidate
+			var found []outcome
+			if others, found, err = f.flows(ctx, t, random, progress); err == nil || least(found) <= least(tried) {
+				all, tried = others, found
+			}
 		}
 	}
-	if err != nil {
+	best, samples := random, f.samples
+	if all, tried = f.near(all, tried); len(all) > 0 && err == nil {
+		err = f.again(ctx, t, all, tried, progress)
+	}
+	if err != nil && !(interrupted(err) && len(all) > 0 && least(tried) <= fits) {
 		f.take(was)
 		return random, err
 	}
-	best, samples := random, f.samples
-	if all, tried = f.near(all, tried); len(all) > 0 {
-		if err := f.again(ctx, t, all, tried, progress); err != nil {
-			f.take(was)
-			return random, err
-		}
+	if len(all) > 0 {
 		best = f.believe(all, tried)
 		f.rivals = rivals(all, tried, f.samples)
 	}
@@ -238,18 +241,18 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 		f.samples, f.rivals = samples, nil
 		f.Model.take(was)
 		if random.score <= fits {
-			return random, nil
+			return random, err
 		}
 		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
 		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
-		return random, nil
+		return random, err
 	}
 	if f.now().hot(was) {
 		f.keysTold(was)
 	} else {
 		f.burstsTold(was, rate)
 	}
-	return best, nil
+	return best, err
 }
 
 // reshape gives the work the likeliest shape under the model's arrivals.
@@ -268,25 +271,20 @@ func (f *fit) reshape(ctx context.Context, t trial, shapes []likely, progress fu
 }
 
 // flows are arrivals that make keys wait as long as was measured, and what comes of
-// each.
-func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(string)) ([]candidate, []outcome, error) {
-	all, tried, err := f.phases(ctx, t, progress)
-	if err != nil {
-		return nil, nil, err
+// each. When the context ends it returns the kinds that were tried.
+func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
+	for _, kind := range []func() ([]candidate, []outcome, error){
+		func() ([]candidate, []outcome, error) { return f.phases(ctx, t, progress) },
+		func() ([]candidate, []outcome, error) { return f.clusters(ctx, t, progress) },
+		func() ([]candidate, []outcome, error) { return f.sweeps(ctx, t, tried, progress) },
+		func() ([]candidate, []outcome, error) { return f.levels(ctx, t, tried, progress) },
+	} {
+		some, found, err := kind()
+		if err != nil {
+			return all, tried, err
+		}
+		all, tried = append(all, some...), append(tried, found...)
 	}
-	clusters, found, err := f.clusters(ctx, t, progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	sweeps, swept, err := f.sweeps(ctx, t, slices.Concat(tried, found), progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	turns, turned, err := f.levels(ctx, t, slices.Concat(tried, found, swept), progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	all, tried = slices.Concat(all, clusters, sweeps, turns), slices.Concat(tried, found, swept, turned)
 	few, counted, err := f.hotKeys(ctx, t, append(slices.Clone(tried), random), progress)
 	if least(tried) <= surely {
 		few, counted = f.moreThanWorkers(few, counted)
