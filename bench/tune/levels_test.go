@@ -58,6 +58,26 @@ func TestTwoRatesInTurn(t *testing.T) {
 	}
 }
 
+// Many at once now and then make keys wait as a rate does that for a while is more than the
+// workers can do, of which a worker more is the end. Who reads of the first has to hear of
+// the second.
+func TestManyAtOnceMayBeAWhileOfOverload(t *testing.T) {
+	numbers(t)
+	s := system{rate: 30, gap: inTurn(48, 12, 200), service: exponentially(0.1), mean: 0.1, workers: 4}
+	d := s.run(*seed, 3600).delta(t)
+	for loose, times := range map[bool]int{true: 1, false: 0} {
+		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
+		was := f.now()
+		c := was
+		c.flow = flow{size: 760, share: 0.6, loose: loose}
+		f.samples = []candidate{c}
+		f.take(c)
+		f.burstsTold(was, f.ArrivalRate)
+		assert.Contains(t, f.Bursts, "in bursts of 760 at once every ")
+		assert.Equal(t, times, strings.Count(strings.Join(f.doubts, "; "), "somewhat more than 4 workers can do, for 19s or longer, makes as many keys wait"))
+	}
+}
+
 // Waits under fewer workers than the higher rate keeps busy grow with how long it
 // lasts, which nothing tells.
 func TestOverloadForAPartOfTheTime(t *testing.T) {

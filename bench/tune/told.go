@@ -46,6 +46,10 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 			when += " on average"
 		}
 		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f%% of all, and else at random", y.size, when, 100*y.share)
+		if workers := f.current.Workers; y.loose && y.size > 10*float64(workers) {
+			// No more than how long the keys of both wait is counted.
+			f.doubt("somewhat more than %s can do, for %s or longer, makes as many keys wait as long as bursts of %.3g at once do, and then one or two workers more end it: try these before many more, or record a trace (--trace)", brief(Settings{Workers: workers}), Duration(y.size*f.Busy/float64(workers)), y.size)
+		}
 		return
 	case y.levels.events > 0:
 		f.Dispersion, f.Bursts = y.levels.dispersion(), "in turn at "+y.levels.told(rate)
