@@ -104,6 +104,7 @@ func (s *search) fewestWorkers(ctx context.Context, most Settings, qps float64, 
 
 // tidy rounds a QPS up to two digits, to what people write, within a limit.
 func tidy(qps, limit float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(qps))-1)
-	return min(math.Ceil(qps/unit-1e-9)*unit, limit)
+	// 87 / 10 is 8.7, and 87 × 0.1 is 8.700000000000001.
+	scale := math.Pow(10, 1-math.Floor(math.Log10(qps)))
+	return min(math.Ceil(qps*scale-1e-9)/scale, limit)
 }

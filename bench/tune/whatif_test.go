@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,5 +86,17 @@ func TestNoLimitHasNoBurst(t *testing.T) {
 		assert.Zero(t, f.current.Burst)
 		_, err := f.predict(t.Context(), f.current.Settings, rough, *seed)
 		assert.NoError(t, err, told)
+	}
+}
+
+// Two digits are two digits in JSON, too.
+func TestTidyQPS(t *testing.T) {
+	for digits := 10; digits < 100; digits++ {
+		for _, decade := range []string{"e-3", "e-2", "e-1", "e0", "e1", "e2", "e3"} {
+			want, err := strconv.ParseFloat(strconv.Itoa(digits)+decade, 64)
+			require.NoError(t, err)
+			assert.Equal(t, want, tidy(0.999*want, 1e9))
+			assert.Equal(t, want, tidy(want, 1e9))
+		}
 	}
 }
