@@ -20,7 +20,7 @@ func (t *Table[K, V]) Warm(hashes []uint32, keys []K) {
 	for i, hash := range hashes {
 		group := &t.groups[t.home(hash)]
 		for m := group.match(tagOf(hash)); m != 0; m &= m - 1 {
-			if ref := group.refs[at(m)]; ref^t.reference(hash, 0) <= low && t.Key(ref&low-1) == keys[i] {
+			if ref := group.refs[at(m)]; ref^t.reference(hash, 0) <= low && t.Holds(ref&low-1) && t.Key(ref&low-1) == keys[i] {
 				seen++
 			}
 		}
@@ -47,9 +47,11 @@ func (t *Table[K, V]) RemoveAll(slots []uint32, into []K) []K {
 		for _, key := range into[len(into)-len(slots):] {
 			seen += t.hashOf(key) // what the key refers to, for those who use it next
 		}
-		for _, slot := range slots {
-			hash := t.blocks[slot/blockLen].chunk.hashes[slot%blockLen]
-			seen += t.groups[t.home(hash)].counts
+		if t.removals < removalsInRow {
+			for _, slot := range slots {
+				hash := t.blocks[slot/blockLen].chunk.hashes[slot%blockLen]
+				seen += t.groups[t.home(hash)].counts
+			}
 		}
 		use(seen)
 	}

@@ -20,6 +20,11 @@ const (
 	// minGroups is the least number of groups that is worth shrinking to: 32 KB,
 	// room for 5,120 keys.
 	minGroups = 512
+	// While keys are only removed, as where a backlog is worked off, their
+	// references stay in an index of at least staleGroups (16 KB) after the first
+	// removalsInRow: to find each would be a cache miss.
+	removalsInRow = 64
+	staleGroups   = 256
 	// wideGroups is where a wide index stops to grow fourfold: 4 MB.
 	wideGroups = 65536
 )
@@ -65,6 +70,8 @@ type index struct {
 	groups   []group
 	slotMask uint32
 	used     int  // references
+	stale    int  // of them to slots that lost their keys
+	removals int  // since a key was inserted
 	limit    int  // references at which it must grow
 	wide     bool // it grows fourfold up to wideGroups, then twofold
 }
@@ -128,7 +135,7 @@ func (x *index) reset(n, slots int) {
 		x.groups = make([]group, n)
 	}
 	x.slotMask = uint32(1)<<bits.Len(uint(slots+slots/2)) - 1
-	x.used = 0
+	x.used, x.stale = 0, 0
 	x.limit = limit(n)
 }
 

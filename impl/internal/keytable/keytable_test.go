@@ -15,7 +15,7 @@ import (
 
 // check verifies the invariants of index and slab.
 func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
-	refs := map[uint32]bool{}
+	refs, all := map[uint32]bool{}, 0
 	for _, g := range table.groups {
 		held := int(g.counts % onePassed)
 		for i, ref := range g.refs {
@@ -26,8 +26,10 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 			}
 			require.NotZero(t, g.tags[i])
 			slot := ref&table.slotMask - 1
-			require.False(t, refs[slot], "slot %d is referred to twice (word %d)", slot, i)
+			require.False(t, table.stale == 0 && refs[slot], "slot %d is referred to twice (word %d)", slot, i)
+			require.True(t, table.stale > 0 || table.Holds(slot), "slot %d is free", slot)
 			refs[slot] = true
+			all++
 		}
 	}
 	if table.small.Load() {
@@ -37,7 +39,8 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 			require.Zero(t, g, "an empty index can be used as it is")
 		}
 	}
-	require.Len(t, refs, table.used)
+	require.Equal(t, all, table.used)
+	require.LessOrEqual(t, table.stale, table.used)
 	if table.first == nil {
 		require.True(t, table.small.Load())
 		require.Empty(t, table.blocks)
@@ -46,7 +49,7 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 	}
 	require.Same(t, table.first, table.blocks[0].chunk)
 	require.Zero(t, table.blocks[0].free&allFew, "the first slots are not given out by take")
-	live, empty := 0, 0
+	live, empty, indexed := 0, 0, 0
 	partial, dropped, vacant := set(table.partial), set(table.dropped), set(table.vacant)
 	for i, b := range table.blocks {
 		n := uint32(i)
@@ -69,9 +72,12 @@ func check[K comparable, V any](t require.TestingT, table *Table[K, V]) {
 				require.Equal(t, zeroKey, b.chunk.keys[s], "a free slot holds no key")
 			} else if key := b.chunk.keys[s]; key == key && !table.small.Load() {
 				require.Equal(t, table.hashOf(key), b.chunk.hashes[s])
+				require.True(t, refs[n*blockLen+uint32(s)], "slot %d is referred to", s)
+				indexed++
 			}
 		}
 	}
+	require.Equal(t, indexed, table.used-table.stale)
 	require.Equal(t, live, table.Len())
 	require.Equal(t, empty, table.empty)
 }
@@ -189,6 +195,69 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 			m.check(t)
 		}
 	}
+}
+
+// Many removals in a row leave references behind: whatever comes after them, no
+// key is lost or found that is gone, and the index grows no more than it would.
+func TestReferencesLeftBehindMatchMap(t *testing.T) {
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	const keys = 5000
+	for round := range 8 {
+		m := model{New[int, int](), map[int]uint32{}}
+		m.table.wide = round%2 == 1
+		if round%4 > 1 { // groups that overflow, and references alike
+			m.table.hash = func(k int) uint32 { return uint32(k%keys/20) * 0x9e3779b1 }
+		}
+		stale := 0
+		for range 15 {
+			run, first := 1+rnd.IntN(keys/2), rnd.IntN(keys)
+			step := m.insert
+			if rnd.IntN(2) == 0 {
+				step = m.remove
+			}
+			for i := range run {
+				step(t, (first+i*7)%keys)
+			}
+			stale = max(stale, m.table.stale)
+			m.check(t)
+			require.LessOrEqual(t, len(m.table.groups), 8*keys/maxMean)
+		}
+		require.NotZero(t, stale)
+		for k := range keys {
+			m.remove(t, k)
+		}
+		m.check(t)
+		require.Zero(t, m.table.used)
+		require.True(t, m.table.small.Load())
+	}
+}
+
+// Keys that come and go in turns longer than those that leave references behind
+// do not make the index larger and larger.
+func TestReferencesLeftBehindAreBounded(t *testing.T) {
+	const held, turn = 5000, 1000
+	m := model{New[int, int](), map[int]uint32{}}
+	for k := range held {
+		m.insert(t, k)
+	}
+	size := 0
+	for k := held; k < 100*held; k += turn {
+		for i := range turn {
+			m.insert(t, k+i)
+		}
+		for i := range turn {
+			m.remove(t, k+i)
+		}
+		size = max(size, len(m.table.groups))
+	}
+	require.LessOrEqual(t, size*maxMean, 4*(held+turn))
+	m.check(t)
 }
 
 // A wide table has room in its references for the slots that its larger index
