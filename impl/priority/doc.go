@@ -28,15 +28,16 @@
 // # What you gain
 //
 // The figures are controller-runtime's process CPU time an item divided by this queue's in the
-// same run, with string keys at three priorities: medians of eight interleaved short samples, of
-// three series with two processors and of one with one, on virtual machines whose speed changes
-// by a half with the hour. The factors do too: earlier series had 14 to 22.
+// same run, with string keys at three priorities: medians of eight interleaved short samples (of
+// twenty where goroutines share two processors) and their 95 % intervals, on a virtual machine
+// whose speed changes by a half with the hour. The factors do too: earlier series had 15 to 18
+// and 17 to 25 for the first two rows.
 //
-//	                             two processors    one processor
-//	1 producer, 1 worker       15.6, 16.7, 18.0×       18.5×
-//	4 producers, 16 workers    16.6, 21.7, 25.0×       15.4×
-//	backlog of 10,000          15.1, 16.4, 16.9×       15.8×
-//	backlog of 100,000         13.9, 14.1, 14.2×       14.2×
+//	                             two processors        one processor
+//	1 producer, 1 worker       15.3× (13.7 to 16.7)    22.0× (21.1 to 26.3)
+//	4 producers, 16 workers    15.9× (13.7 to 17.7)    18.6× (18.1 to 19.0)
+//	backlog of 10,000          18.3× (15.9 to 20.1)    18.1× (17.2 to 18.7)
+//	backlog of 100,000         19.6× (17.2 to 22.8)    18.4× (17.3 to 19.7)
 //
 // Memory, and the time of one goroutine with all metrics (six samples each):
 //
@@ -49,7 +50,9 @@
 //
 // In a profile of a backlog of 10,000, a fifth of what is left is the three pairs of Lock and
 // Unlock that the interface asks for, a third the table of keys, hashing included, and a tenth
-// the garbage collector. With 100,000, the two looks at the index miss the second cache.
+// the garbage collector. While a backlog is worked off, Done leaves the references to its entries
+// in the index and clears them all at the end, so that only Add looks at the index and misses the
+// second cache there.
 //
 // This is a package of its own because controller-runtime's, whose interface it has, sets the
 // program's workqueue metrics provider when it is linked in. Programs that use the other queues
@@ -57,9 +60,9 @@
 //
 // # Tried and left out
 //
-// Done that leaves entries of a large table to be removed sixteen at a time, so that the misses
-// overlap, or a prefetch of what the next Done or Enter will look at: no gain beyond noise with
-// 100,000 items (40 interleaved samples). An index that grows sixteenfold: none either.
+// Entries of a large table removed sixteen at a time, so that the misses overlap, or a prefetch of
+// what the next Done or Enter will look at: no gain beyond noise with 100,000 items (40 interleaved
+// samples). An index that grows sixteenfold: none either.
 //
 // Producers that find the lock taken leave their items in a buffer, and the holder of the lock
 // takes them from there: one cache line an item travels either way, some 100 ns each. Letting
