@@ -46,7 +46,7 @@
 // The load that adds every key twice calls Len before each Get, for which NewSharded takes all
 // its locks. On two AMD EPYC cores, where an atomic instruction takes less time, compact with
 // all metrics gained 3.7–4.8×, and backlogs of 10,000, 100,000 and 1,000,000 items 3.6×, 4.1× and
-5.8× (one processor: 3.2×, 4.1× and 3.5×).
+// 5.8× (one processor: 3.2×, 4.1× and 3.5×).
 //
 // Other types of key in compact: two processors, one run of five interleaved samples, the worst
 // of them in brackets:
