@@ -17,6 +17,7 @@ import (
 // A run that is asked to end, even twice in a moment as timeout(1) does, still
 // reports what it has.
 func TestInterruptedRunReports(t *testing.T) {
+	programs(t)
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "benchrun")
 	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()

@@ -30,9 +30,19 @@ func blocks(t *testing.T, language string) []string {
 	return found
 }
 
+// programs skips a test that runs programs as users build them, which are without
+// the detector: a second time it would find what it found the first.
+func programs(t *testing.T) {
+	t.Helper()
+	if racing {
+		t.Skip("runs programs that are built without the race detector")
+	}
+}
+
 // Every command of the README's sh blocks runs as it stands, but for shorter
 // budgets and for make, which is asked what it would do: it would run this test.
 func TestReadmeCommands(t *testing.T) {
+	programs(t)
 	repository, err := filepath.Abs(root)
 	require.NoError(t, err)
 	work := t.TempDir()
