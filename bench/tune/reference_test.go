@@ -91,6 +91,11 @@ func (s system) run(seed uint64, span float64) observed {
 	if s.bounds != nil {
 		x.bounds = s.bounds
 	}
+	most := int(1.1*span*s.rate/(1-s.failure)) + 1000
+	x.wait, x.work = make([]float64, 0, most), make([]float64, 0, most)
+	if s.calls > 0 {
+		x.limiter, x.request = make([]float64, 0, most*s.calls), make([]float64, 0, most*s.calls)
+	}
 	var todo agenda
 	var queue []int
 	type state struct {
