@@ -33,10 +33,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	shapes := f.shapes()
 	if f.throttled {
 		var err error
-		if shapes, err = f.unthrottled(ctx, t, progress); err != nil {
+		if shapes, err = f.behindLimit(ctx, t, progress); err != nil {
 			return outcome{score: math.Inf(1)}, err
 		}
-		shapes = divided(shapes, 14, true)
 	}
 	var finer []likely
 	if f.Calls == 0 {
@@ -51,7 +50,8 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	progress("arrivals at random, for longer")
 	long := t
 	long.longest *= 5
-	if x, err := long.run(ctx); err != nil || x.score <= surely {
+	x, err := long.run(ctx)
+	if err != nil || x.score <= surely {
 		return x, err
 	}
 	// The waits may be those of a service time with two humps.
@@ -180,7 +180,7 @@ func (f *fit) tryShapes(ctx context.Context, t trial, shapes []likely, progress 
 	outcomes := make([]*outcome, len(shapes))
 	for n, i := range order {
 		progress(fmt.Sprintf("spread of the service time, %d of %d", n+1, len(shapes)))
-		f.setService(shapes[i].shape, 1)
+		f.become(shapes[i])
 		var x outcome
 		if x, err = t.run(ctx); err != nil {
 			break
@@ -189,7 +189,7 @@ func (f *fit) tryShapes(ctx context.Context, t trial, shapes []likely, progress 
 	}
 	for i, x := range outcomes {
 		if x != nil {
-			f.setService(shapes[i].shape, 1)
+			f.become(shapes[i])
 			c := f.now()
 			c.log = shapes[i].log
 			all, tried = append(all, c), append(tried, *x)

@@ -20,6 +20,7 @@ type candidate struct {
 	keys     int
 	skew     loadgen.Skew // of the keys
 	shape    shape
+	callers  callers
 	log      float64 // of its probability, but for a constant
 }
 
@@ -110,13 +111,16 @@ func (f *fit) believe(all []candidate, tried []outcome) outcome {
 func (m *Model) take(c candidate) {
 	r := &m.Spec.Resources[0]
 	r.Events.Arrivals, r.Count, r.Skew, m.flow = c.arrivals, c.keys, c.skew, c.flow
+	if m.Calls > 0 {
+		m.calledBy(c.callers)
+	}
 	m.setService(c.shape, 1)
 }
 
 // now is the model as a candidate.
 func (m *Model) now() candidate {
 	r := m.Spec.Resources[0]
-	return candidate{arrivals: r.Events.Arrivals, keys: r.Count, skew: r.Skew, flow: m.flow, shape: m.shape}
+	return candidate{arrivals: r.Events.Arrivals, keys: r.Count, skew: r.Skew, flow: m.flow, shape: m.shape, callers: m.callers}
 }
 
 // alone is a copy of the model that one candidate, if there are any, stands for.

@@ -86,7 +86,7 @@ func (f *fit) sharing(calls float64) *fit {
 	g.reconcileCalls(calls, f.division.latency-f.Throttle)
 	g.service = fitService(g.work, g.Model, g.latencies(), false)
 	g.Offered = g.AddRate * g.Busy
-	g.Spec.Reconcile.Calls = whole(calls)
+	g.calledBy(g.callers)
 	g.setService(g.service.shape, 1)
 	return &g
 }

@@ -3,7 +3,6 @@ package tune
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -200,25 +199,8 @@ func (f *fit) spec(name string, o Options) {
 		}},
 		Reconcile: f.current.apply(loadgen.Reconcile{Failure: f.Failure}),
 	}
-	f.Model.Spec.Reconcile.Calls = whole(f.Calls)
+	f.Model.calledBy(f.callers)
 	f.setService(f.service.shape, 1)
-}
-
-// whole is a distribution whose values, rounded to whole numbers, are the two
-// next to x and have its mean.
-func whole(x float64) randvar.Dist {
-	if x == 0 {
-		return randvar.Dist{}
-	}
-	text := strconv.FormatFloat(x, 'f', 6, 64)
-	if below, part := math.Modf(x); part > 0.005 && part < 0.995 {
-		text = fmt.Sprintf("quantiles(0=%[1]v, %[2]v=%[1]v, %[3]v=%[4]v, 1=%[4]v)", below, 1-part, 1-part+1e-6, below+1)
-	}
-	d, err := randvar.Parse(text)
-	if err != nil {
-		return randvar.Dist{}
-	}
-	return d
 }
 
 // setService gives the work that shape, the means multiplied.

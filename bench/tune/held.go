@@ -3,7 +3,10 @@ package tune
 import (
 	"context"
 	"math"
+	"slices"
+	"sync"
 
+	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
@@ -34,10 +37,19 @@ func (f *fit) held(results []sim.Result) []float64 {
 	if sum == 0 {
 		waits[n-1], sum = 1, 1
 	}
-	latencies := f.latencies()
+	latencies := slices.Clone(f.latencies())
+	slices.Sort(latencies)
+	without := 0 // calls, of which those that wait longest have some
+	for without < len(latencies)-1 && latencies[without] == 0 {
+		without++
+	}
+	latencies = latencies[without:]
 	for i := range waits {
 		// Both are sorted, and independent.
-		waits[i] = waits[i]*measured*n/sum + latencies[i*7%len(latencies)]
+		waits[i] *= measured * n / sum
+		if i >= without || len(latencies) == 1 {
+			waits[i] += latencies[(i-without)*7%len(latencies)]
+		}
 	}
 	return waits
 }
@@ -88,4 +100,21 @@ func tabled(quantile func(float64) float64) func(float64) float64 {
 		}
 		return at[low] + (at[high]-at[low])*(x-points[low])/(points[high]-points[low])
 	}
+}
+
+// gammas are the tables of gamma distributions of mean 1 by their coefficient of
+// variation, one of those that are tried each time: most of a fit's time goes into these.
+var gammas sync.Map
+
+// likelihood is that of the shape with that mean.
+func (s shape) likelihood(h scrape.Histogram, mean float64, calls []float64) float64 {
+	if _, often := slices.BinarySearch(coefficients, s.cv); len(calls) < 2 || s.family != "gamma" || !often {
+		return likelihood(h, s.of(mean), calls)
+	}
+	table, ok := gammas.Load(s.cv)
+	if !ok {
+		table, _ = gammas.LoadOrStore(s.cv, tabled(s.of(1).Quantile))
+	}
+	below := table.(func(float64) float64)
+	return likelihoodOf(h, func(x float64) float64 { return below(x / mean) }, calls)
 }

@@ -41,6 +41,7 @@ type Model struct {
 	Spec *loadgen.Spec `json:"-"` // the same as a workload
 
 	shape     shape       // of Service, or of Busy
+	callers   callers     // of the API calls
 	flow      flow        // of arrivals; zero: as the spec says
 	samples   []candidate // predictions are over these; none: of the model itself
 	rivals    []candidate // other forms that explain the measurement as well

@@ -19,6 +19,7 @@ var priors = map[string]float64{
 // A likely shape comes with the logarithm of its likelihood.
 type likely struct {
 	shape
+	callers callers // whose calls leave it so
 	log     float64
 	kind    string  // of the priors
 	at      float64 // logarithm of what is left open in its family

@@ -18,6 +18,7 @@ type system struct {
 	mean    float64 // of service
 	workers int
 	calls   int
+	callers float64 // share of the reconciles that make them; 0: all
 	latency float64 // of a call, exponential
 	qps     float64
 	tokens  int
@@ -260,7 +261,11 @@ func (s system) run(seed uint64, span float64) observed {
 				x.wait = append(x.wait, now-k.added)
 			}
 			k.dirty, k.processing = false, true
-			todo.push(happening{at: now + s.service(r), kind: 1, key: key, got: now, left: s.calls})
+			calls := s.calls
+			if s.callers > 0 && r.Float64() >= s.callers {
+				calls = 0
+			}
+			todo.push(happening{at: now + s.service(r), kind: 1, key: key, got: now, left: calls})
 		}
 	}
 	return x

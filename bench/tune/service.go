@@ -107,7 +107,7 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		h.Sum *= by
 	}
 	one := func(s shape, at float64) likely {
-		return likely{shape: s, at: at, log: likelihood(h, s.of(m.Service), calls)}
+		return likely{shape: s, at: at, log: s.likelihood(h, m.Service, calls)}
 	}
 	list := slices.Concat(
 		weighted([]likely{one(shape{family: "constant"}, 0)}, "constant", 0, 0),
@@ -199,17 +199,16 @@ func (m *Model) latencies() []float64 {
 	}
 	list := make([]float64, n)
 	sum := 0.0
+	by := m.callers.shares(m.Calls)
 	for i := range list {
-		u := (float64(i) + 0.5) / n
-		calls, part := math.Modf(m.Calls)
-		if u < part { // these make one call more
-			calls, u = calls+1, u/part
-		} else {
-			u = (u - part) / (1 - part)
+		u, calls := (float64(i)+0.5)/n, len(by)-1
+		for calls > 0 && u >= by[calls] {
+			u -= by[calls]
+			calls--
 		}
 		if calls > 0 {
-			d, _ := randvar.Parse(fmt.Sprintf("gamma(%v, %v)", calls, 1/math.Sqrt(calls)))
-			list[i] = d.Quantile(u)
+			d, _ := randvar.Parse(fmt.Sprintf("gamma(%v, %v)", calls, 1/math.Sqrt(float64(calls))))
+			list[i] = d.Quantile(u / by[calls])
 		}
 		sum += list[i]
 	}

@@ -64,7 +64,7 @@ func TestCandidates(t *testing.T) {
 func TestWholeCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, x := range []float64{0.3, 1, 1.5, 7.9} {
-		sum, d := 0.0, whole(x)
+		sum, d := 0.0, callers{}.of(x)
 		for range 20_000 {
 			v := math.Round(d.Sample(r))
 			assert.LessOrEqual(t, math.Abs(v-x), 1.0)
@@ -72,7 +72,7 @@ func TestWholeCalls(t *testing.T) {
 		}
 		assert.InEpsilon(t, x, sum, 0.03)
 	}
-	assert.True(t, whole(0).IsZero())
+	assert.True(t, callers{}.of(0).IsZero())
 }
 
 // The calls' latency is part of the work that was measured but not of the

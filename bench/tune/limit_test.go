@@ -1,0 +1,47 @@
+package tune
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The counters hold the sum of the calls. Two of every second reconcile wait together for
+// the limit, and others not at all, as one of each would not.
+func TestCallsOfSomeReconciles(t *testing.T) {
+	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.01, qps: 25, tokens: 40}
+	d := s.run(*seed, 1200).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	tr := trial{f, *seed, 6_000}
+	shapes, err := f.behindLimit(t.Context(), tr, func(string) {})
+	require.NoError(t, err)
+	assert.Greater(t, f.callers.each, 1.0)
+	assert.LessOrEqual(t, f.callers.each, 3.0)
+	assert.NotEmpty(t, shapes)
+	x, err := tr.run(t.Context())
+	require.NoError(t, err)
+	assert.Less(t, x.score, surely)
+	assert.InEpsilon(t, 1, f.Spec.Reconcile.Calls.Mean(), 0.02)
+}
+
+// As many calls of each are a whole number, and no others are tried.
+func TestCallsOfAllReconciles(t *testing.T) {
+	s := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, latency: 0.01, qps: 25, tokens: 10}
+	d := s.run(*seed, 300).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	assert.Equal(t, []callers{{}}, f.whoCalls())
+}
+
+func TestCallers(t *testing.T) {
+	for _, c := range []callers{{}, {each: 3}, {each: 8}, {spread: true}} {
+		for _, mean := range []float64{0.4, 1, 1.7, 2.5} {
+			sum := 0.0
+			for n, p := range c.shares(mean) {
+				sum += float64(n) * p
+			}
+			assert.InEpsilon(t, mean, sum, 0.01, "%+v", c)
+			assert.InEpsilon(t, mean, c.of(mean).Mean(), 0.01, "%+v", c)
+		}
+	}
+}
