@@ -54,6 +54,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err != nil || x.score <= surely {
 		return x, err
 	}
+	if x, usual, err := f.usual(ctx, long, x, progress); err != nil || usual {
+		return x, err
+	}
 	// The waits may be those of a service time with two humps.
 	was, unmixed := f.shape, f.samples
 	two := best

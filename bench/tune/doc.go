@@ -8,7 +8,7 @@
 //     service time, arrivals, API calls, failures.
 //     Where several explain what was measured, prior.go says how probable each is
 //     beforehand where calls are made, trial.go compares each with it,
-//     weigh.go says how likely it is, and predictions are over all of them
+//     weigh.go says how likely it is, usual.go whether it is odd at all, and predictions are over all of them
 //     (candidates.go). They say what the data can't tell, and refuse where it
 //     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
 //  3. predict.go simulates the model (package sim) with any [Settings]; the

@@ -45,3 +45,22 @@ func TestCallers(t *testing.T) {
 		}
 	}
 }
+
+// Near a limit few measurements see long waits, and are no sign of bursts.
+func TestRareWaitsAreUsual(t *testing.T) {
+	for _, c := range []struct {
+		batch int
+		usual bool
+	}{{0, true}, {10, false}} {
+		s := system{rate: 23.5, service: exponentially(0.03), mean: 0.03, workers: 5, calls: 2, latency: 0.01, qps: 50, tokens: 100, batch: c.batch}
+		d := s.run(*seed, 1200).delta(t)
+		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+		tr := trial{f, *seed, 30_000}
+		x, err := tr.run(t.Context())
+		require.NoError(t, err)
+		require.Greater(t, x.score, surely)
+		_, usual, err := f.usual(t.Context(), tr, x, func(string) {})
+		require.NoError(t, err)
+		assert.Equal(t, c.usual, usual)
+	}
+}
