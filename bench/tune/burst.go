@@ -30,6 +30,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err := f.divide(ctx, t, progress); err != nil {
 		return outcome{score: math.Inf(1)}, err
 	}
+	if err := f.unseen(ctx, t, progress); err != nil {
+		return outcome{score: math.Inf(1)}, err
+	}
 	shapes := f.shapes()
 	if f.throttled {
 		var err error

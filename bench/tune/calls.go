@@ -35,7 +35,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	if c.Limiter.Count() > 0 {
 		f.Throttle = c.Limiter.Mean()
 	} else {
-		f.unknown("waits for the client's limit: rest_client_rate_limiter_duration_seconds is missing")
+		f.unknown(untimed + ": rest_client_rate_limiter_duration_seconds is missing")
 	}
 	if c.Request.Count() > 0 {
 		f.CallLatency = c.Request.Mean()

@@ -3,7 +3,7 @@
 //
 //  1. What is known of the load comes to [Metrics] (the difference of two
 //     scrapes, see package scrape), [Workload] or [Recording].
-//  2. fit.go, calls.go, callers.go, divide.go and held.go, service.go, mixtures.go, hyper.go, pairs.go and
+//  2. fit.go, calls.go, callers.go, divide.go, held.go and unseen.go, service.go, mixtures.go, hyper.go, pairs.go and
 //     humps.go, burst.go, keys.go, gaps.go, levels.go and grid.go make a [Model] of it, in the form of a workload spec:
 //     service time, arrivals, API calls, failures.
 //     Where several explain what was measured, prior.go says how probable each is

@@ -3,6 +3,7 @@ package tune
 import (
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -44,6 +45,23 @@ func TestCallers(t *testing.T) {
 			assert.InEpsilon(t, mean, c.of(mean).Mean(), 0.01, "%+v", c)
 		}
 	}
+}
+
+// Waits that the client doesn't time are no work: a higher limit ends them.
+func TestUntimedWaits(t *testing.T) {
+	s := system{rate: 8, service: exponentially(0.1), mean: 0.1, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 2}
+	d := s.run(*seed, 1000).delta(t)
+	made := d.Client.Limiter.Count()
+	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
+	d.Client.Requests = map[string]float64{"200": made}
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	require.InDelta(t, 2, f.Calls, 0.1)
+	was := f.Busy
+	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 3_000}, func(string) {}))
+	t.Logf("work %.3g, busy %.3g, waits %.3g", was, f.Busy, f.Throttle)
+	assert.Greater(t, was, 1.3*0.14)
+	assert.InEpsilon(t, 0.14, f.Busy, 0.12)
+	assert.True(t, f.throttled)
 }
 
 // Near a limit few measurements see long waits, and are no sign of bursts.
