@@ -33,6 +33,9 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err := f.unseen(ctx, t, progress); err != nil {
 		return outcome{score: math.Inf(1)}, err
 	}
+	if !f.throttled {
+		f.whoseWork()
+	}
 	shapes := f.shapes()
 	if f.throttled {
 		var err error

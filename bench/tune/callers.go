@@ -147,6 +147,48 @@ func (f *fit) behindLimit(ctx context.Context, t trial, progress func(string)) (
 	return list, nil
 }
 
+// whoseWork is who makes the calls as far as the work tells, where hardly any waits for a
+// limit: work with the calls of all would have a form that it has not.
+func (f *fit) whoseWork() {
+	who := f.whoCalls()
+	if len(who) == 1 || f.CallLatency == 0 {
+		return
+	}
+	was := f.service
+	top := math.Inf(-1)
+	var found []serviceFit
+	for _, c := range who {
+		f.calledBy(c)
+		s := fitService(f.work, f.Model, f.latencies(), false)
+		if s.whole || len(s.plausible) == 0 {
+			continue // nothing but the histogram itself explains it
+		}
+		for i := range s.plausible {
+			s.plausible[i].callers = c
+			top = max(top, s.plausible[i].log)
+		}
+		for i := range s.rather {
+			s.rather[i].callers = c
+		}
+		found = append(found, s)
+	}
+	f.calledBy(callers{})
+	f.service = was
+	for i, s := range found {
+		best := slices.MaxFunc(s.plausible, func(a, b likely) int { return cmp.Compare(a.log, b.log) })
+		if best.log == top {
+			s.plausible = nil
+			for _, other := range found {
+				s.plausible = append(s.plausible, slices.DeleteFunc(other.plausible, func(x likely) bool { return x.log < top-4 })...)
+			}
+			f.service = found[i]
+			f.service.plausible = s.plausible
+			f.become(best)
+			return
+		}
+	}
+}
+
 // calledBy changes who makes the calls.
 func (m *Model) calledBy(c callers) {
 	m.callers = c
@@ -155,7 +197,7 @@ func (m *Model) calledBy(c callers) {
 
 // become gives the work a likely shape, and its callers.
 func (f *fit) become(s likely) {
-	if f.throttled {
+	if f.Calls > 0 {
 		f.calledBy(s.callers)
 	}
 	f.setService(s.shape, 1)

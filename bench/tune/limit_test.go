@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -24,6 +25,17 @@ func TestCallsOfSomeReconciles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, x.score, surely)
 	assert.InEpsilon(t, 1, f.Spec.Reconcile.Calls.Mean(), 0.02)
+}
+
+// Where no call waits, the work's form tells.
+func TestWorkOfCallers(t *testing.T) {
+	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.03}
+	d := s.run(*seed, 1200).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f.whoseWork()
+	assert.False(t, f.service.whole)
+	assert.Greater(t, f.callers.each, 1.0)
+	assert.InDelta(t, math.Sqrt(0.05*0.05+0.03*0.03*2)/0.08, f.ServiceCV, 0.15)
 }
 
 // As many calls of each are a whole number, and no others are tried.
