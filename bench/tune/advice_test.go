@@ -257,7 +257,7 @@ func TestBudgetEndsTheFit(t *testing.T) {
 func TestBudgetEndsTheFitOfBursts(t *testing.T) {
 	numbers(t)
 	s := system{rate: 40, service: exponentially(0.05), mean: 0.05, workers: 4, batch: 20}
-	d := s.run(1, 600).delta(t)
+	d := s.run(1, 300).delta(t)
 	synctest.Test(t, func(t *testing.T) {
 		slept := false
 		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
