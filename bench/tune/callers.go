@@ -82,7 +82,7 @@ func (f *fit) whoCalls() []callers {
 		return list
 	}
 	for _, n := range []float64{2, 3, 5, 8, 12, 20, 30, 50} {
-		if n > 1.05*f.Calls && n > math.Ceil(f.Calls-0.05) || n > 1.05*f.Calls && f.Calls > 1 {
+		if n > 1.05*f.Calls {
 			list = append(list, callers{each: n})
 		}
 		if len(list) == 5 {

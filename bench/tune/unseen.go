@@ -84,16 +84,15 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 			best = i
 		}
 	}
-	low, high := math.Inf(1), 0.0
+	others, low, high := f.divided, math.Inf(1), 0.0
 	for i, g := range parts {
 		if logs[i] > top-3 {
 			low, high = min(low, g.Throttle), max(high, g.Throttle)
 			if i != best {
-				f.divided = append(f.divided, g.Model)
+				others = append(others, g.Model)
 			}
 		}
 	}
-	others := f.divided
 	g := parts[best]
 	f.Model, f.service, f.throttled = g.Model, g.service, g.Calls*g.Throttle > 0.01*g.Work
 	f.divided = others

@@ -22,7 +22,8 @@ const (
 	minGroups = 512
 	// While keys are only removed, as where a backlog is worked off, their
 	// references stay in an index of at least staleGroups (16 KB) after the first
-	// removalsInRow: to find each would be a cache miss.
+	// removalsInRow: to find each would be a cache miss. An index that is full and
+	// less than half stale grows, so that it is not built again for every few keys.
 	removalsInRow = 64
 	staleGroups   = 256
 	// wideGroups is where a wide index stops to grow fourfold: 4 MB.
