@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
 // A doubt is a figure that another measurement of the same length would have given
@@ -45,7 +47,8 @@ var doubts = [...]doubt{
 // doubted widens the intervals of a prediction by what the data leave open of
 // the rate, the service time and the size of sweeps, and of the form of both: by
 // how far the models are apart that explain the measurement. These are independent,
-// so their squares add up, of logarithms.
+// so their squares add up: downwards of logarithms, and upwards, where some models see no
+// wait and others a long one, of seconds.
 func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, error) {
 	if !f.Stable || m.Observations == 0 {
 		return f, nil
@@ -70,43 +73,43 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		return f, err
 	}
 	full := m.full(f.Settings) || lasting && !bounded
-	widen := func(x *Interval, least float64, of func(Figures) float64) openness {
-		log := func(f Figures) float64 { return math.Log(least + of(f)) }
-		var below, above [len(doubts)]float64 // means over the models, of logarithms
-		levels := make([][]float64, drawn)
+	widen := func(x *Interval, least float64, of func(...Figures) float64) openness {
+		log := func(f ...Figures) float64 { return math.Log(least + of(f...)) }
+		levels, ratios := make([][]float64, drawn), make([][]float64, drawn)
 		unstable := full
 		for k, list := range all {
 			for _, e := range list {
 				unstable = unstable || !e.high.Stable
-				if !e.middle.Stable {
-					continue
-				}
-				levels[k] = append(levels[k], log(e.middle))
-				below[e.doubt] += (log(e.middle) - log(e.low)) / drawn
-				if e.high.Stable {
-					above[e.doubt] += (log(e.high) - log(e.middle)) / drawn
+				if e.middle.Stable {
+					levels[k], ratios[k] = append(levels[k], of(e.middle)), append(ratios[k], log(e.middle))
 				}
 			}
 		}
-		forms := 0.0
+		from := least + x.Mean
+		forms, higher := 0.0, 0.0
 		if len(m.samples) > 0 {
-			forms = student7 * student7 * apart(levels)
-		}
-		sum := func(effects []float64) (squares float64) {
-			for _, x := range effects {
-				squares += x * x
+			forms = student7 * math.Sqrt(apart(ratios))
+			higher = from * math.Expm1(forms)
+			if slices.ContainsFunc(slices.Concat(levels...), func(x float64) bool { return x < least }) {
+				// Where some see no wait, ratios tell no upper end.
+				higher = min(higher, student7*math.Sqrt(apart(levels)))
 			}
-			return squares
 		}
-		factor := func(own, effects float64) float64 { return math.Exp(math.Sqrt(own*own + forms + effects)) }
-		low := factor(math.Log((least+x.Mean)/(least+max(0, x.Low))), sum(below[:]))
-		high := factor(math.Log((least+x.High)/(least+x.Mean)), sum(above[:]))
-		mean := math.Log(least + x.Mean)
-		x.Low, x.High = max(0, (least+x.Mean)/low-least), (least+x.Mean)*high-least
+		below, rise := 0.0, 0.0
+		for _, e := range effects(all) {
+			// Near a limit most simulations see no wait and some a long one: what all of
+			// them together say differs, not each from its like.
+			down := max(0, of(e.middle...)-of(e.low...))
+			below = math.Hypot(below, math.Log(from/(least+max(0, x.Mean-down))))
+			rise = math.Hypot(rise, max(0, of(e.high...)-of(e.middle...)))
+		}
+		own := math.Log(from / (least + max(0, x.Low)))
+		x.Low = max(0, from/math.Exp(math.Hypot(own, math.Hypot(forms, below)))-least)
+		x.High = x.Mean + math.Hypot(x.High-x.Mean, math.Hypot(higher, rise))
 		for _, g := range others {
 			if unstable = unstable || !g.Stable; g.Stable {
 				x.Low, x.High = min(x.Low, of(g)), max(x.High, of(g))
-				forms = max(forms, (log(g)-mean)*(log(g)-mean))
+				forms = max(forms, math.Abs(log(g)-math.Log(from)))
 			}
 		}
 		if bounded {
@@ -115,7 +118,8 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		if unstable {
 			x.High = unbounded
 		}
-		return openness{amounts: max(sum(below[:]), sum(above[:])), forms: forms, lasting: lasting}
+		amounts := max(below, math.Log1p(rise/from))
+		return openness{amounts: amounts * amounts, forms: forms * forms, lasting: lasting}
 	}
 	for _, q := range []struct {
 		to *Quantiles
@@ -126,20 +130,40 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		{&f.Work, func(g Figures) Quantiles { return g.Work }},
 	} {
 		least := 1e-9 + 0.01*m.Busy
-		widen(&q.to.Mean, least, func(g Figures) float64 { return q.of(g).Mean.Mean })
-		widen(&q.to.P50, least, func(g Figures) float64 { return q.of(g).P50.Mean })
-		widen(&q.to.P90, least, func(g Figures) float64 { return q.of(g).P90.Mean })
-		open := widen(&q.to.P99, least, func(g Figures) float64 { return q.of(g).P99.Mean })
+		at := func(p float64) func(...Figures) float64 {
+			return func(list ...Figures) float64 {
+				if len(list) == 1 {
+					return q.of(list[0]).at(p)
+				}
+				var pools []sim.Distribution
+				for _, g := range list {
+					pools = append(pools, q.of(g).pools...)
+				}
+				return quantile(sim.Pooled(pools), p)
+			}
+		}
+		widen(&q.to.Mean, least, at(-1))
+		widen(&q.to.P50, least, at(0.5))
+		widen(&q.to.P90, least, at(0.9))
+		open := widen(&q.to.P99, least, at(0.99))
 		if q.to == &f.Wait {
 			f.open = open
 		}
-		widen(&q.to.P999, least, func(g Figures) float64 { return q.of(g).P999.Mean })
+		widen(&q.to.P999, least, at(0.999))
 	}
-	widen(&f.Depth, 1e-3, func(g Figures) float64 { return g.Depth.Mean })
-	widen(&f.Utilisation, 1e-9, func(g Figures) float64 { return g.Utilisation.Mean })
+	mean := func(of func(Figures) Interval) func(...Figures) float64 {
+		return func(list ...Figures) (sum float64) {
+			for _, g := range list {
+				sum += of(g).Mean / float64(len(list))
+			}
+			return sum
+		}
+	}
+	widen(&f.Depth, 1e-3, mean(func(g Figures) Interval { return g.Depth }))
+	widen(&f.Utilisation, 1e-9, mean(func(g Figures) Interval { return g.Utilisation }))
 	f.Utilisation.High = min(1, f.Utilisation.High)
-	widen(&f.CallRate, 1e-9, func(g Figures) float64 { return g.CallRate.Mean })
-	widen(&f.QueueCores, 1e-15, func(g Figures) float64 { return g.QueueCores.Mean })
+	widen(&f.CallRate, 1e-9, mean(func(g Figures) Interval { return g.CallRate }))
+	widen(&f.QueueCores, 1e-15, mean(func(g Figures) Interval { return g.QueueCores }))
 	return f, nil
 }
 
@@ -166,6 +190,24 @@ func (m *Model) others(ctx context.Context, s Settings, seed uint64) ([]Figures,
 type ends struct {
 	doubt             int
 	low, middle, high Figures
+}
+
+// An effect is what a doubt does to all models together, those that are stable then.
+type effect struct{ low, middle, high []Figures }
+
+func effects(models [drawn][]ends) (list [len(doubts)]effect) {
+	for _, ends := range models {
+		for _, e := range ends {
+			x := &list[e.doubt]
+			if e.middle.Stable {
+				x.low, x.middle = append(x.low, e.low), append(x.middle, e.middle)
+			}
+			if e.high.Stable {
+				x.high = append(x.high, e.high)
+			}
+		}
+	}
+	return list
 }
 
 // ends are those of all that the model leaves open.

@@ -94,3 +94,28 @@ func TestRareWaitsAreUsual(t *testing.T) {
 		assert.Equal(t, c.usual, usual)
 	}
 }
+
+// Where a hundredth of the keys wait for a limit, most simulations see none that does. What
+// the rate may be, within what the measurement leaves open, makes waits of tenths of a second.
+func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
+	numbers(t)
+	s := system{name: "at the edge of a limit", rate: 8.9, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 30}
+	d := s.run(2, 1200).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
+	_, err := f.fitBursts(t.Context(), 2, func(string) {})
+	require.NoError(t, err)
+	for _, workers := range []int{6, 8} {
+		z := f.current.Settings
+		z.Workers = workers
+		x, err := f.predict(t.Context(), z, fine, 2)
+		require.NoError(t, err)
+		x, err = f.doubted(t.Context(), x, 2)
+		require.NoError(t, err)
+		y := s
+		y.workers = workers
+		truth, p99 := y.truth(t, 0), x.Wait.P99
+		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g", workers, p99.Mean, p99.Low, p99.High, truth)
+		assert.True(t, p99.Low <= truth && truth <= p99.High, "the interval holds the truth: %d workers", workers)
+		assert.Less(t, p99.High, 20.0)
+	}
+}

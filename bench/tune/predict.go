@@ -27,7 +27,8 @@ type Quantiles struct {
 	P99  Interval `json:"p99"`
 	P999 Interval `json:"p999"`
 
-	all func(p float64) float64
+	all   func(p float64) float64
+	pools []sim.Distribution // one for all models with the same arrivals
 }
 
 // at is a quantile, or the mean for a p below 0.
@@ -296,9 +297,15 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 			// Where waits are rare, simulations differ by ratios.
 			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p)) })
 			x, by := expected(p), math.Exp((i.High-i.Low)/2)
-			return Interval{x, max(0, (work+x)/by-work), (work+x)*by - work}
+			low, high := max(0, (work+x)/by-work), (work+x)*by-work
+			// Where some see no wait, ratios tell no upper end.
+			if slices.ContainsFunc(results, func(r sim.Result) bool { return quantile(of(r), p) < work }) {
+				j := figure(func(r sim.Result) float64 { return quantile(of(r), p) })
+				high = min(high, x+(j.High-j.Low)/2)
+			}
+			return Interval{x, low, high}
 		}
-		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected}
+		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected, pools: pools}
 	}
 	f.Wait = quantiles(func(r sim.Result) sim.Distribution { return r.QueueWait })
 	f.Settle = quantiles(func(r sim.Result) sim.Distribution { return r.Settle })
