@@ -16,6 +16,7 @@ import (
 type callers struct {
 	each   float64 // so many make some of them and none the others
 	spread bool    // one at least, and another with the same probability after each
+	chance bool    // each makes any number, as chance has it (Poisson)
 }
 
 // shares are the probabilities of 0, 1, 2 and more calls, of that mean.
@@ -25,6 +26,12 @@ func (c callers) shares(mean float64) []float64 {
 		list := make([]float64, int(c.each)+1)
 		list[0], list[len(list)-1] = 1-mean/c.each, mean/c.each
 		return list
+	case c.chance:
+		list := []float64{math.Exp(-mean)}
+		for left := 1 - list[0]; left > 1e-3; left -= list[len(list)-1] {
+			list = append(list, list[len(list)-1]*mean/float64(len(list)))
+		}
+		return normalised(list)
 	case c.spread && mean > 1:
 		list := []float64{0}
 		left, again := 1.0, 1-1/mean
@@ -42,6 +49,18 @@ func (c callers) shares(mean float64) []float64 {
 	}
 	list := make([]float64, int(below)+2)
 	list[int(below)], list[int(below)+1] = 1-part, part
+	return list
+}
+
+// normalised makes probabilities of what is in proportion to them.
+func normalised(list []float64) []float64 {
+	sum := 0.0
+	for _, p := range list {
+		sum += p
+	}
+	for i := range list {
+		list[i] /= sum
+	}
 	return list
 }
 
@@ -89,6 +108,7 @@ func (f *fit) whoCalls() []callers {
 			break
 		}
 	}
+	list = append(list, callers{chance: true})
 	if f.Calls > 1.1 {
 		list = append(list, callers{spread: true})
 	}

@@ -45,6 +45,8 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	}
 	if o.CallLatency > 0 {
 		f.CallLatency = o.CallLatency.Seconds()
+	} else if c.Request.Count() == 0 {
+		f.unknown("the calls' latency, which counts as the reconciles' own work as far as no limit tells it: rest_client_request_duration_seconds is missing; --call-latency says it")
 	}
 	busy := 0
 	for _, other := range d.Queues {
@@ -57,6 +59,10 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
+	if o.Calls > 0 && waits+latencies > 1.1*f.Work && latencies < f.Work {
+		f.unknown(untimed+": all the process's calls waited %s each, longer than this queue's can have", Duration(f.Throttle))
+		f.limiter, f.Throttle, waits = scrape.Histogram{}, 0, 0
+	}
 	if waits+latencies > 1.1*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
 		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f%% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
@@ -114,16 +120,20 @@ func (f *fit) limit() {
 }
 
 // includes tells whether requests were timed with their wait for the limiter,
-// as client-go does: then at no bound more requests than waits are below it.
+// as client-go does: then no more waits than requests take longer than any bound, but
+// for the few under way or sent again.
 func includes(request, limiter scrape.Histogram) bool {
 	if limiter.Count() == 0 || request.Sum < limiter.Sum {
 		return false
 	}
-	r, l := 0.0, 0.0
-	for i := range min(len(request.Counts), len(limiter.Counts)) {
-		r += request.Counts[i] / request.Count()
-		l += limiter.Counts[i] / limiter.Count()
-		if r > l+0.02 {
+	waits, at := limiter.Count(), 0
+	requests := request.Count()
+	for i, bound := range limiter.Bounds {
+		waits -= limiter.Counts[i]
+		for ; at < len(request.Bounds) && request.Bounds[at] <= bound; at++ {
+			requests -= request.Counts[at]
+		}
+		if waits > 1.05*requests+10 {
 			return false
 		}
 	}

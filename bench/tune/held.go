@@ -1,57 +1,109 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
-	"sync"
 
-	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
 // held are equally likely sums of what a reconcile's calls take, the waits for
-// the client's limit included. How these hang together, only a simulation tells;
-// how long they were, the measurement: where it had more or less of them, calls
-// waited more or less often.
-func (f *fit) held(results []sim.Result) []float64 {
-	const n = 64
-	var list []sim.Distribution
+// the client's limit included. How these hang together, and with the work, only a
+// simulation tells; how long they were, the measurement: where it had more or less of
+// them, calls waited more or less often.
+func (f *fit) held(results []sim.Result) callTimes {
+	var pairs []sim.Pair
+	mean := 0.0
 	for _, r := range results {
-		list = append(list, r.Held)
+		pairs = append(pairs, r.Pairs...)
 	}
-	all := sim.Pooled(list)
-	measured := f.Calls * f.Throttle
-	often := 1 - all.Below(0)[0]
-	if all.Count() == 0 || often == 0 {
+	for _, p := range pairs {
+		mean += p.Held.Seconds() / float64(len(pairs))
+	}
+	if mean == 0 {
 		return f.latencies()
 	}
-	share := min(1, often*measured/all.Mean().Seconds())
-	waits, sum := make([]float64, n), 0.0
-	for i := range waits {
-		if above := 1 - (float64(i)+0.5)/n; above < share {
-			waits[i] = all.Quantile(1 - above*often/share).Seconds()
-			sum += waits[i]
+	// A few workers' calls wait the less the longer these work between them.
+	slices.SortFunc(pairs, func(a, b sim.Pair) int { return cmp.Compare(a.Service, b.Service) })
+	n, parts := 64, 1
+	if math.Abs(correlated(pairs)) > 0.1 {
+		n, parts = 32, 8
+	}
+	var all callTimes
+	sum := 0.0
+	for k := range parts {
+		part := pairs[k*len(pairs)/parts : (k+1)*len(pairs)/parts]
+		s := stretch{part[0].Service.Seconds(), math.Inf(1), often(part, n, f.Calls*f.Throttle/mean)}
+		if k == 0 {
+			s.from = 0
+		} else {
+			all[k-1].to = s.from
 		}
+		for _, wait := range s.calls {
+			sum += wait / float64(n*parts)
+		}
+		all = append(all, s)
 	}
 	if sum == 0 {
-		waits[n-1], sum = 1, 1
+		all[0].calls[n-1], sum = 1, 1/float64(n*parts)
 	}
-	latencies := slices.Clone(f.latencies())
-	slices.Sort(latencies)
+	latencies := slices.Sorted(slices.Values(f.sums()))
+	latencies = resampled(latencies, n)
 	without := 0 // calls, of which those that wait longest have some
-	for without < len(latencies)-1 && latencies[without] == 0 {
+	for without < n-1 && latencies[without] == 0 {
 		without++
 	}
 	latencies = latencies[without:]
+	for _, s := range all {
+		for i := range s.calls {
+			// Both are sorted, and independent.
+			s.calls[i] *= f.Calls * f.Throttle / sum
+			if i >= without || len(latencies) == 1 {
+				s.calls[i] += latencies[(i-without)*7%len(latencies)]
+			}
+		}
+	}
+	return all
+}
+
+// often gives n equally likely waits, in seconds, the shortest first, if calls wait so many
+// times as often as in the pairs.
+func often(pairs []sim.Pair, n int, times float64) []float64 {
+	var held []float64
+	for _, p := range pairs {
+		if p.Held > 0 {
+			held = append(held, p.Held.Seconds())
+		}
+	}
+	slices.Sort(held)
+	waits := make([]float64, n)
+	share := min(1, times*float64(len(held))/float64(len(pairs)))
 	for i := range waits {
-		// Both are sorted, and independent.
-		waits[i] *= measured * n / sum
-		if i >= without || len(latencies) == 1 {
-			waits[i] += latencies[(i-without)*7%len(latencies)]
+		if above := 1 - (float64(i)+0.5)/float64(n); above < share {
+			waits[i] = held[int((1-above/share)*float64(len(held)))]
 		}
 	}
 	return waits
+}
+
+// resampled are n of a sorted list's quantiles.
+func resampled(list []float64, n int) []float64 {
+	to := make([]float64, n)
+	for i := range to {
+		to[i] = list[(2*i+1)*len(list)/(2*n)]
+	}
+	return to
+}
+
+// correlated is the correlation of what reconciles work and wait.
+func correlated(pairs []sim.Pair) float64 {
+	var service, held []float64
+	for _, p := range pairs {
+		service, held = append(service, p.Service.Seconds()), append(held, p.Held.Seconds())
+	}
+	return together(service, held)
 }
 
 // unthrottled are the shapes of service that make the work durations likely when
@@ -71,50 +123,4 @@ func (f *fit) unthrottled(ctx context.Context, t trial, progress func(string)) (
 		f.setService(f.service.shape, 1)
 	}
 	return f.service.plausible, nil
-}
-
-// tabled is the distribution function of a shape's values from a table of its
-// quantiles, for where it is asked for often.
-func tabled(quantile func(float64) float64) func(float64) float64 {
-	const n = 400
-	at, points := make([]float64, n+1), make([]float64, n+1)
-	for i := range at {
-		// Close where little is left.
-		at[i] = 1 / (1 + math.Exp(-28*(float64(i)/n-0.5)))
-		points[i] = quantile(at[i])
-	}
-	return func(x float64) float64 {
-		if x < points[0] {
-			return 0
-		}
-		low, high := 0, n+1 // points[low] <= x < points[high]
-		for high-low > 1 {
-			if middle := (low + high) / 2; points[middle] <= x {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		if high > n {
-			return 1
-		}
-		return at[low] + (at[high]-at[low])*(x-points[low])/(points[high]-points[low])
-	}
-}
-
-// gammas are the tables of gamma distributions of mean 1 by their coefficient of
-// variation, one of those that are tried each time: most of a fit's time goes into these.
-var gammas sync.Map
-
-// likelihood is that of the shape with that mean.
-func (s shape) likelihood(h scrape.Histogram, mean float64, calls []float64) float64 {
-	if _, often := slices.BinarySearch(coefficients, s.cv); len(calls) < 2 || s.family != "gamma" || !often {
-		return likelihood(h, s.of(mean), calls)
-	}
-	table, ok := gammas.Load(s.cv)
-	if !ok {
-		table, _ = gammas.LoadOrStore(s.cv, tabled(s.of(1).Quantile))
-	}
-	below := table.(func(float64) float64)
-	return likelihoodOf(h, func(x float64) float64 { return below(x / mean) }, calls)
 }

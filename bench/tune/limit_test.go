@@ -47,7 +47,7 @@ func TestCallsOfAllReconciles(t *testing.T) {
 }
 
 func TestCallers(t *testing.T) {
-	for _, c := range []callers{{}, {each: 3}, {each: 8}, {spread: true}} {
+	for _, c := range []callers{{}, {each: 3}, {each: 8}, {spread: true}, {chance: true}} {
 		for _, mean := range []float64{0.4, 1, 1.7, 2.5} {
 			sum := 0.0
 			for n, p := range c.shares(mean) {
@@ -74,6 +74,28 @@ func TestUntimedWaits(t *testing.T) {
 	assert.Greater(t, was, 1.3*0.14)
 	assert.InEpsilon(t, 0.14, f.Busy, 0.12)
 	assert.True(t, f.throttled)
+}
+
+// One worker's calls wait for the limit the less the longer it works between them, and
+// where the client times neither waits nor latencies, the work and the keys' waits tell both.
+func TestOneWorkersUntimedWaits(t *testing.T) {
+	numbers(t)
+	s := system{rate: 3, service: lognormally(0.05, 1), mean: 0.05, workers: 1, calls: 3, latency: 0.02, qps: 10, tokens: 15, runtime: true}
+	d := s.run(*seed, 1800).delta(t)
+	made := d.Client.Limiter.Count()
+	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
+	d.Client.Requests = map[string]float64{"200": made}
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	require.Greater(t, f.Busy, 1.4*0.11, "waits are taken for work")
+	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 3_000}, func(string) {}))
+	t.Logf("busy %.3g, latency %.3g, waits %.3g", f.Busy, f.CallLatency, f.Throttle)
+	assert.InEpsilon(t, 0.11, f.Busy, 0.1)
+	z := f.current.Settings
+	z.QPS, z.Burst = 20, 30
+	x, err := f.predict(t.Context(), z, fine, *seed)
+	require.NoError(t, err)
+	s.qps, s.tokens = 20, 30
+	assert.InEpsilon(t, s.truth(t, 0), x.Wait.P99.Mean, 0.25)
 }
 
 // Near a limit few measurements see long waits, and are no sign of bursts.

@@ -18,7 +18,7 @@ type mixture interface {
 // ratio of the two kinds' means the best share of the longer kind, and more ratios
 // where these are likely. That two figures instead of one are left free is weighed
 // by the Bayesian information criterion.
-func mixtures(h scrape.Histogram, mean float64, calls []float64, kind string, of func(share, ratio, mean float64) mixture) []likely {
+func mixtures(h scrape.Histogram, mean float64, calls callTimes, kind string, of func(share, ratio, mean float64) mixture) []likely {
 	penalty := math.Log(h.Count()) / 2
 	best := func(ratio float64) likely {
 		at := func(share float64) float64 {

@@ -64,7 +64,7 @@ func TestSimpleFormsBesideWaits(t *testing.T) {
 			}
 			return sum
 		})
-		fit := fitService(h, &Model{Busy: 0.05, Service: 0.05}, waits, true)
+		fit := fitService(h, &Model{Busy: 0.05, Service: 0.05}, whatever(waits), true)
 		sum, by := 0.0, map[string]float64{}
 		for _, c := range fit.plausible {
 			by[c.kind] += math.Exp(c.log + c.prior - fit.plausible[0].log)

@@ -98,8 +98,8 @@ const enough = 20_000
 // the calls take, make the buckets most likely. The means are given, so nothing
 // is read from where in its bucket a duration lies. Held says that the calls'
 // waits for the client's limit are among what they take.
-func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) serviceFit {
-	if by := enough / h.Count(); len(calls) > 1 && by < 1 {
+func fitService(h scrape.Histogram, m *Model, calls callTimes, held bool) serviceFit {
+	if by := enough / h.Count(); calls.spread() && by < 1 {
 		h.Counts = slices.Clone(h.Counts)
 		for i := range h.Counts {
 			h.Counts[i] *= by
@@ -107,7 +107,7 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		h.Sum *= by
 	}
 	one := func(s shape, at float64) likely {
-		return likely{shape: s, at: at, log: s.likelihood(h, m.Service, calls)}
+		return likely{shape: s, at: at, log: likelihood(h, s.of(m.Service), calls)}
 	}
 	list := slices.Concat(
 		weighted([]likely{one(shape{family: "constant"}, 0)}, "constant", 0, 0),
@@ -138,7 +138,7 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 		members = append(members, one(paretoOf(tail), math.Log(tail)))
 	}
 	list = append(list, weighted(members, "pareto", math.Log(1.2), math.Log(8))...)
-	spread := len(calls) > 1 // so that even two durations lie in several buckets
+	spread := calls.spread() // so that even two durations lie in several buckets
 	if h.Buckets() > 3 || spread && h.Buckets() > 2 {
 		list = append(list, mixtures(h, m.Service, calls, "hyperexponential", func(share, ratio, mean float64) mixture { return hyperOf(share, ratio, mean) })...)
 		if spread {
@@ -187,15 +187,33 @@ func fitService(h scrape.Histogram, m *Model, calls []float64, held bool) servic
 	return fit
 }
 
+// A stretch of service times, in seconds, with equally likely sums of what the calls
+// of reconciles that work as long take.
+type stretch struct {
+	from, to float64
+	calls    []float64
+}
+
+// callTimes are what calls take beside work of all lengths.
+type callTimes []stretch
+
+// whatever takes the calls to be the same beside all work.
+func whatever(calls []float64) callTimes { return callTimes{{0, math.Inf(1), calls}} }
+
+// spread tells that they take now more and now less.
+func (b callTimes) spread() bool { return len(b) > 1 || len(b[0].calls) > 1 }
+
 // none is no latency.
-var none = []float64{0}
+var none = whatever([]float64{0})
 
 // latencies are equally likely sums of a reconcile's calls' latencies, which are
 // taken to be exponential.
-func (m *Model) latencies() []float64 {
+func (m *Model) latencies() callTimes { return whatever(m.sums()) }
+
+func (m *Model) sums() []float64 {
 	const n = 64 // with 16 of them, what is above a Pareto shape's knee comes out 2% too rare
 	if m.Calls*m.CallLatency == 0 {
-		return none
+		return []float64{0}
 	}
 	list := make([]float64, n)
 	sum := 0.0
@@ -219,15 +237,12 @@ func (m *Model) latencies() []float64 {
 }
 
 // likelihood is the logarithm of the probability of the buckets' counts.
-func likelihood(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
-	if len(calls) > 1 {
-		return likelihoodOf(h, tabled(d.Quantile), calls)
-	}
-	return likelihoodOf(h, func(x float64) float64 { return cumulative(d, x) }, calls)
+func likelihood(h scrape.Histogram, d randvar.Dist, calls callTimes) float64 {
+	return likelihoodOf(h, d.Below, calls)
 }
 
 // likelihoodOf is that of a distribution function.
-func likelihoodOf(h scrape.Histogram, below func(float64) float64, calls []float64) float64 {
+func likelihoodOf(h scrape.Histogram, below func(float64) float64, calls callTimes) float64 {
 	sum := 0.0
 	for i, share := range shares(h, below, calls) {
 		if n := h.Counts[i]; n > 0 {
@@ -238,17 +253,23 @@ func likelihoodOf(h scrape.Histogram, below func(float64) float64, calls []float
 	return sum
 }
 
-// shares is what of a service time with one of the latencies lies in each bucket.
-func shares(h scrape.Histogram, below func(float64) float64, calls []float64) []float64 {
+// shares is what of a service time with the calls callTimes it lies in each bucket.
+func shares(h scrape.Histogram, below func(float64) float64, calls callTimes) []float64 {
 	list := make([]float64, len(h.Counts))
 	before := 0.0
+	shorter := make([]float64, len(calls)) // than each stretch
+	for k, s := range calls[1:] {
+		shorter[k+1] = below(s.from)
+	}
 	for i := range list {
 		now := 1.0
 		if i < len(h.Bounds) {
 			now = 0
-			for _, latency := range calls {
-				if h.Bounds[i] > latency {
-					now += below(h.Bounds[i]-latency) / float64(len(calls))
+			for k, s := range calls {
+				for _, latency := range s.calls {
+					if h.Bounds[i]-latency > s.from {
+						now += (below(min(h.Bounds[i]-latency, s.to)) - shorter[k]) / float64(len(s.calls))
+					}
 				}
 			}
 		}
@@ -258,27 +279,10 @@ func shares(h scrape.Histogram, below func(float64) float64, calls []float64) []
 }
 
 // distance is half the sum of the differences between shares.
-func distance(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
+func distance(h scrape.Histogram, d randvar.Dist, calls callTimes) float64 {
 	sum := 0.0
-	for i, share := range shares(h, func(x float64) float64 { return cumulative(d, x) }, calls) {
+	for i, share := range shares(h, d.Below, calls) {
 		sum += math.Abs(h.Counts[i]/h.Count() - share)
 	}
 	return sum / 2
-}
-
-// cumulative is the probability of a value up to x, by bisection of the
-// quantile function.
-func cumulative(d randvar.Dist, x float64) float64 {
-	if d.Quantile(0) > x {
-		return 0
-	}
-	low, high := 0.0, 1.0
-	for range 24 {
-		if p := (low + high) / 2; d.Quantile(p) <= x {
-			low = p
-		} else {
-			high = p
-		}
-	}
-	return low
 }

@@ -57,7 +57,7 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	latency := scrape.Histogram{Bounds: restBounds}
 	before := 0.0
 	for _, b := range restBounds {
-		below := cumulative(exp, b)
+		below := exp.Below(b)
 		latency.Counts = append(latency.Counts, (below-before)*d.Client.Limiter.Count())
 		before = below
 	}

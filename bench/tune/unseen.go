@@ -1,9 +1,12 @@
 package tune
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
@@ -37,35 +40,48 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		}
 		f.waiting(usual)
 	}
+	// How much of the rest of the work is the calls' latency, which is not timed either,
+	// decides how far they wait for each other.
+	lasting := []float64{0, 0.3, 0.6}
+	if f.CallLatency > 0 {
+		lasting = []float64{f.Calls * f.CallLatency / f.Busy}
+	}
 	var parts []*fit
 	var tried []outcome
-	try := func(times float64) error {
-		if f.Calls*times*usual > 0.97*f.Work {
-			return nil
+	try := func(waits, shares []float64) error {
+		progress(fmt.Sprintf("waits for the client's limit, %d tried", len(parts)))
+		some, found := make([]*fit, len(waits)*len(shares)), make([]outcome, len(waits)*len(shares))
+		errs := make([]error, len(some))
+		var wg sync.WaitGroup
+		for i := range some {
+			each, share := waits[i/len(shares)], shares[i%len(shares)]
+			if f.Calls*each > 0.97*f.Work || share < 0 || share > 0.95 {
+				continue
+			}
+			wg.Go(func() { some[i], found[i], errs[i] = f.waited(ctx, t, each, share, len(lasting) > 1) })
 		}
-		g := *f
-		g.Model = f.Model.alone(0)
-		g.waiting(times * usual)
-		g.throttled = true
-		t.f = &g
-		if _, err := g.unthrottled(ctx, t, progress); err != nil {
-			return err
+		wg.Wait()
+		for i, g := range some {
+			if g != nil {
+				parts, tried = append(parts, g), append(tried, found[i])
+			}
 		}
-		x, err := t.run(ctx)
-		parts, tried = append(parts, &g), append(tried, x)
-		return err
+		return cmp.Or(errs...)
 	}
 	for _, times := range []float64{0, 0.3, 0.6, 1, 1.5, 2.2, 3.5} {
-		if err := try(times); err != nil {
+		if err := try([]float64{times * usual}, lasting); err != nil {
 			return err
 		}
 	}
 	// Where waits are most of the work, it tells them better than these steps.
-	first := highestOf(weigh(tried))
-	around := parts[first].Throttle / usual
-	for _, i := range []int{first - 1, first + 1} {
-		if i >= 0 && i < len(parts) {
-			if err := try((around + parts[i].Throttle/usual) / 2); err != nil {
+	for step := 0.15; step > 0.05; step /= 2 {
+		first := parts[highestOf(weigh(tried))]
+		each, share := first.Throttle, first.Calls*first.CallLatency/first.Busy
+		if err := try([]float64{(1 - step) * each, (1 + step) * each}, []float64{share}); err != nil {
+			return err
+		}
+		if len(lasting) > 1 {
+			if err := try([]float64{each}, []float64{share - step, share + step}); err != nil {
 				return err
 			}
 		}
@@ -98,11 +114,29 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	f.divided = others
 	for i, text := range f.unidentified {
 		if strings.HasPrefix(text, untimed) {
-			f.unidentified[i] = untimed + ": rest_client_rate_limiter_duration_seconds is missing; that calls waited " + Duration(f.Throttle) +
+			f.unidentified[i] = text + "; that they waited " + Duration(f.Throttle) +
 				" each is in the middle of what explains the work and the waits, " + Duration(low) + " to " + Duration(high) + ", and the intervals hold what is predicted of all of that"
 		}
 	}
 	return nil
+}
+
+// waited is the fit if each call waited so long for the limit and, where that isn't known,
+// if so large a share of the rest of the work was the calls' latency.
+func (f *fit) waited(ctx context.Context, t trial, each, share float64, latencies bool) (*fit, outcome, error) {
+	g := *f
+	g.Model = f.Model.alone(0)
+	if latencies {
+		g.CallLatency = share * (f.Work - f.Calls*each) / f.Calls
+	}
+	g.waiting(each)
+	g.throttled = true
+	t.f = &g
+	if _, err := g.unthrottled(ctx, t, func(string) {}); err != nil {
+		return nil, outcome{}, err
+	}
+	x, err := t.run(ctx)
+	return &g, x, err
 }
 
 func highestOf(list []float64) (at int) {

@@ -2,7 +2,8 @@
 // specs and flags hold them. Its steps, in order:
 //
 //  1. [Parse] reads the text: "5ms", "exp(10ms)", "lognormal(5ms, 80ms)".
-//  2. A [Dist] answers what is known of it beforehand: [Dist.Mean], [Dist.Quantile].
+//  2. A [Dist] answers what is known of it beforehand: [Dist.Mean], [Dist.Quantile],
+//     [Dist.Below].
 //  3. [Dist.Sample] draws from it with the caller's source of randomness, so
 //     that the same seed gives the same values.
 //
@@ -117,6 +118,51 @@ func (d Dist) Quantile(p float64) float64 {
 		return d.interpolate(p)
 	}
 	return 0
+}
+
+// Below returns the share of all values, from 0 to 1, that do not exceed x: the
+// inverse of Quantile.
+func (d Dist) Below(x float64) float64 {
+	if math.IsInf(x, 1) {
+		return 1
+	}
+	switch d.kind {
+	case uniform:
+		if d.b > d.a {
+			return min(1, max(0, (x-d.a)/(d.b-d.a)))
+		}
+	case exponential:
+		if d.a > 0 {
+			return -math.Expm1(-max(0, x) / d.a)
+		}
+	case lognormal:
+		if sigma := d.sigma(); sigma > 0 {
+			return math.Erfc(-math.Log(max(0, x)/d.a)/sigma/math.Sqrt2) / 2
+		}
+	case pareto:
+		return 1 - math.Pow(max(1, x/d.a), -d.b)
+	case gamma:
+		return cumulativeGamma(x/(d.a*d.b*d.b), 1/(d.b*d.b))
+	case quantiles:
+		return d.below(x)
+	}
+	if x >= d.a {
+		return 1
+	}
+	return 0
+}
+
+// below inverts interpolate.
+func (d Dist) below(x float64) float64 {
+	i := sort.Search(len(d.points), func(i int) bool { return d.points[i].value > x })
+	switch i {
+	case 0:
+		return 0
+	case len(d.points):
+		return 1
+	}
+	low, high := d.points[i-1], d.points[i]
+	return low.p + (high.p-low.p)*(x-low.value)/(high.value-low.value)
 }
 
 // sigma is the standard deviation of a log-normal value's logarithm.

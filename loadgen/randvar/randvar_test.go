@@ -70,6 +70,23 @@ func TestMeaning(t *testing.T) {
 	require.False(t, parse(t, "0").IsZero(), "always 0 is given")
 }
 
+func TestBelowInvertsQuantile(t *testing.T) {
+	for _, text := range texts {
+		d := parse(t, text)
+		low, high := d.Quantile(0), d.Quantile(1)
+		require.Zero(t, d.Below(low-1e-9), text)
+		require.Equal(t, 1.0, d.Below(high), text)
+		for p := 0.005; p < 1 && low < high; p += 0.01 {
+			require.InDelta(t, p, d.Below(d.Quantile(p)), 1e-9, text)
+		}
+	}
+	for _, text := range []string{"exp(0)", "uniform(0, 0)", "lognormal(1, 1)", "quantiles(0=1, 1=1)"} {
+		d := parse(t, text)
+		require.Zero(t, d.Below(d.Quantile(0.5)-1e-9), text)
+		require.Equal(t, 1.0, d.Below(d.Quantile(0.5)), text)
+	}
+}
+
 func TestTextRoundTrip(t *testing.T) {
 	for _, text := range texts {
 		d := parse(t, text)

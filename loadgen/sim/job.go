@@ -29,6 +29,7 @@ type job struct {
 	priority int
 	source   rand.PCG      // of its own, so that draws do not depend on what else goes on
 	calls    int           // still to make
+	service  time.Duration // work alone
 	own      time.Duration // work and API latency without waiting for tokens
 	held     time.Duration // waits for tokens
 }
@@ -76,7 +77,8 @@ func (e *engine) start(j job) {
 	e.ledger.begins(j.key)
 	e.picks++
 	e.source.Seed(e.config.Seed, e.picks)
-	j.own = seconds(e.reconcile.Service.Sample(e.random))
+	j.service = seconds(e.reconcile.Service.Sample(e.random))
+	j.own = j.service
 	j.calls = e.drawCalls()
 	at := e.clock.now + j.own
 	if e.api == nil {
@@ -149,6 +151,7 @@ func (e *engine) finish(j job) {
 	e.own += j.own + e.config.Occupied
 	if e.api != nil {
 		e.held.record(j.held)
+		e.pairs.add(Pair{j.service, j.held})
 	}
 	switch {
 	case r.Failure > 0 && randvar.Float64(e.random) < r.Failure:

@@ -41,6 +41,7 @@ type Result struct {
 	Settle    Distribution `json:"settle"`    // from an event's time to the end of the first successful reconcile that saw it
 	Throttle  Distribution `json:"throttle"`  // of an API call, for the client's rate limit
 	Held      Distribution `json:"-"`         // of a reconcile by all its calls' waits for that limit
+	Pairs     []Pair       `json:"-"`         // of that with the reconcile's own work; some thousand, evenly spread over the time
 	StoreWait Distribution `json:"storeWait"` // of a batch, for the store's lock
 
 	Queues []QueueResult `json:"queues"`
@@ -114,6 +115,7 @@ type tally struct {
 	settled           Distribution
 	throttle          Distribution
 	held              Distribution
+	pairs             pairs
 	storeWait         Distribution
 	window            progress // at the last arrival
 }
@@ -162,7 +164,7 @@ func (e *engine) result() Result {
 		Seed: e.config.Seed, Load: e.clock.now - t.since, Events: t.events,
 		Arrivals: t.arrivals, Listed: t.listed, Coalesced: t.coalesced, Reconciles: t.reconciles, Failures: t.failed,
 		GivenUp: t.givenUp, Requeued: t.requeued, Unsettled: e.ledger.open, APICalls: t.apiCalls,
-		Settle: t.settled, Throttle: t.throttle, Held: t.held, StoreWait: t.storeWait,
+		Settle: t.settled, Throttle: t.throttle, Held: t.held, Pairs: t.pairs.list, StoreWait: t.storeWait,
 	}
 	if last := t.window; e.config.Until == 0 && last.at > t.since && t.lastDue > t.firstDue {
 		w = last
