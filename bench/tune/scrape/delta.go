@@ -82,6 +82,10 @@ func restarted(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 // tells when it was taken and when the process started.
 func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
 	d := &Delta{Interval: duration, Told: "--duration", Counts: s.Counts.finest()}
+	for name, q := range d.Queues {
+		q.Grown = q.Depth // from an empty queue
+		d.Queues[name] = q
+	}
 	if duration > 0 {
 		return d, nil
 	}
@@ -128,7 +132,7 @@ func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
 	}
 	for name := range begin.Queues {
 		if _, ok := end.Queues[name]; !ok {
-			c.Queues[name] = Queue{Name: name, Reset: true, Doubts: []string{"is missing at the end"}}
+			c.Queues[name] = Queue{Name: name, Reset: true, Doubts: []string{"the queue is missing at the end"}}
 		}
 	}
 	c.Client = end.Client.minus(begin.Client)
@@ -151,6 +155,9 @@ func (q Queue) minus(earlier Queue) (Queue, error) {
 	since.Grown = q.Depth - earlier.Depth
 	var problems []error
 	counter := func(family string, now, before float64) float64 {
+		if q.series[family] == 0 && earlier.series[family] > 0 {
+			return 0 // its being missing is among the doubts
+		}
 		if now < before {
 			problems = append(problems, fmt.Errorf("%s fell from %v to %v", family, before, now))
 		}

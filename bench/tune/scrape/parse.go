@@ -42,7 +42,13 @@ func Parse(source string, r io.Reader) (*Snapshot, error) {
 	s := &Snapshot{Source: source, Counts: Counts{Queues: map[string]Queue{}}}
 	b := builder{s: s}
 	for _, name := range slices.Sorted(keysOf(parsed)) {
+		seen := map[string]bool{}
 		for _, m := range parsed[name].Metric {
+			series := where(name, m)
+			if seen[series] {
+				return nil, fmt.Errorf("%s: %s: found it twice, expected each series once", source, series)
+			}
+			seen[series] = true
 			if err := b.add(name, parsed[name].GetType(), m); err != nil {
 				return nil, fmt.Errorf("%s: %w", source, err)
 			}
@@ -54,7 +60,10 @@ func Parse(source string, r io.Reader) (*Snapshot, error) {
 		}
 		return nil, fmt.Errorf("%s: found no workqueue_… family in %d lines, expected the metrics of a controller built on client-go or controller-runtime", source, lines)
 	}
-	b.finish()
+	found := s.Names()
+	if b.finish(); len(s.Queues) == 0 {
+		return nil, fmt.Errorf("%s: found neither adds nor durations of %s, expected workqueue_adds_total, workqueue_queue_duration_seconds and workqueue_work_duration_seconds", source, strings.Join(found, ", "))
+	}
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -50,25 +51,45 @@ func unzip(source string, r io.Reader) (*Snapshot, error) {
 	return s, err
 }
 
-func get(ctx context.Context, url string) (*Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Redacted is a source as it may be printed: a URL without its password.
+func Redacted(source string) string {
+	if u, err := url.Parse(source); err == nil && IsURL(source) {
+		return u.Redacted()
+	}
+	return source
+}
+
+func get(ctx context.Context, address string) (*Snapshot, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	shown := Redacted(address)
+	req, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
+		return nil, err // which url.Error redacts
 	}
 	req.Header.Set("Accept", "text/plain;version=0.0.4")
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, inTime(ctx, limited, shown, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw may have the rights to ask)", url, answer.Status)
+		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw may have the rights to ask)", shown, answer.Status)
 	}
-	s, err := unzip(url, answer.Body)
-	if err == nil && s.Taken.IsZero() {
+	s, err := unzip(shown, answer.Body)
+	if err != nil {
+		return nil, inTime(ctx, limited, shown, err)
+	}
+	if s.Taken.IsZero() {
 		s.Taken = time.Now()
 	}
-	return s, err
+	return s, nil
+}
+
+// inTime says it of an error that comes of the end of patience.
+func inTime(ctx, limited context.Context, source string, err error) error {
+	if ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("%s: no whole answer came within %v, expected one", source, patience)
+	}
+	return err
 }

@@ -76,6 +76,9 @@ func TestReadTakesGzipAndURLs(t *testing.T) {
 	assert.False(t, asked.Taken.IsZero(), "a URL is scraped now")
 	_, err = Read(t.Context(), server.URL+"/other")
 	assert.ErrorContains(t, err, "403 Forbidden")
+	_, err = Read(t.Context(), strings.Replace(server.URL, "://", "://me:secret@", 1)+"/other")
+	assert.ErrorContains(t, err, "me:xxxxx@")
+	assert.NotContains(t, err.Error(), "secret")
 	require.NoError(t, os.WriteFile(path, zipped.Bytes()[:zipped.Len()/2], 0o666))
 	_, err = Read(t.Context(), path)
 	assert.ErrorContains(t, err, "unexpected EOF: the gzip data is cut short, expected a whole scrape")
@@ -172,7 +175,11 @@ func TestParseErrors(t *testing.T) {
 		"count and bucket": {strings.Replace(histograms, "queue_duration_seconds_count{name=\"a\"} 4", "queue_duration_seconds_count{name=\"a\"} 9", 1), "found a count of 9"},
 		"summary": {"# TYPE workqueue_work_duration_seconds summary\nworkqueue_work_duration_seconds_sum{name=\"a\"} 1\nworkqueue_work_duration_seconds_count{name=\"a\"} 1\n",
 			"found a summary, expected a histogram"},
-		"binary": {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
+		"twice":                 {histograms + "workqueue_adds_total{name=\"a\"} 9\n", `workqueue_adds_total{name="a"}: found it twice, expected each series once`},
+		"twice, labels swapped": {histograms + "workqueue_adds_total{name=\"c\",x=\"1\"} 9\nworkqueue_adds_total{x=\"1\",name=\"c\"} 9\n", `{name="c",x="1"}: found it twice`},
+		"buckets twice":         {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
+		"depth alone":           {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
+		"binary":                {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("metrics.txt", strings.NewReader(c.text))
@@ -254,6 +261,16 @@ func TestBetweenFaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, d.Queues["a"].Reset)
 	assert.Empty(t, d.Queues["a"].Wait.Counts)
+}
+
+// A counter that the second scrape doesn't hold has not fallen.
+func TestCutScrape(t *testing.T) {
+	retries := "# TYPE workqueue_retries_total counter\nworkqueue_retries_total{name=\"a\"} 16\n"
+	d, err := Between(parse(t, histograms+retries), parse(t, strings.ReplaceAll(histograms, "} 4", "} 9")), time.Minute)
+	require.NoError(t, err)
+	assert.False(t, d.Queues["a"].Reset)
+	assert.Zero(t, d.Queues["a"].Retries)
+	assert.Contains(t, d.Queues["a"].Doubts, "workqueue_retries_total is missing")
 }
 
 func TestSince(t *testing.T) {

@@ -24,6 +24,7 @@ func where(family string, m *dto.Metric) string {
 	for _, l := range m.Label {
 		labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
 	}
+	slices.Sort(labels)
 	if len(labels) == 0 {
 		return family
 	}
@@ -62,7 +63,10 @@ func addHistogram(to *Histogram, family string, kind dto.MetricType, m *dto.Metr
 		}
 		return 1
 	})
-	for _, bucket := range buckets {
+	for i, bucket := range buckets {
+		if i > 0 && bucket.GetUpperBound() == buckets[i-1].GetUpperBound() {
+			return fmt.Errorf("%s: found the bucket le=%q twice, expected each series once", where(family, m), fmt.Sprint(bucket.GetUpperBound()))
+		}
 		bound, n := bucket.GetUpperBound(), float64(bucket.GetCumulativeCount())
 		if math.IsNaN(bound) || n < before {
 			return fmt.Errorf("%s: found a bucket le=%q of %v after %v, expected counts that rise", where(family, m), fmt.Sprint(bound), n, before)

@@ -84,7 +84,7 @@ func sourceNames(sources []string) string {
 		if !scrape.IsURL(s) {
 			s = filepath.Base(s)
 		}
-		text += s
+		text += scrape.Redacted(s)
 	}
 	return text
 }
@@ -109,7 +109,7 @@ func (l *tuneCommandLine) delta(cmd *cobra.Command, progress *progressLine) (*sc
 		l.interval = cmp.Or(l.interval, time.Minute)
 		started := time.Now()
 		err := wait(cmd, l.interval, func(left time.Duration) {
-			progress.show(lab.Progress{Elapsed: time.Since(started), Left: left, Doing: "until the second scrape of " + second})
+			progress.show(lab.Progress{Elapsed: time.Since(started), Left: left, Doing: "until the second scrape of " + scrape.Redacted(second)})
 		})
 		if err != nil {
 			return nil, err
