@@ -102,8 +102,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		"few":        {func(q *scrape.Queue) { q.Work.Counts = []float64{0, 0, 0, 0, 0, 0, 10, 20, 3, 0, 0} }, "33 reconciles in 1m0s, expected at least 200", "an interval of 31m0s"},
 		"one bucket": {func(q *scrape.Queue) { q.Work, q.Wait = oneBucket(q.Work), oneBucket(q.Wait) }, "every reconcile lies in one bucket", "more load"},
-		"reset":      {func(q *scrape.Queue) { q.Reset, q.Doubts = true, []string{"it fell"} }, "counters fell between the scrapes: it fell", "without a restart"},
+		"reset":      {func(q *scrape.Queue) { q.Reset, q.Doubts = true, []string{"it fell"} }, "the second scrape doesn't go on where the first one ended: it fell", "without a restart"},
 		"no waits":   {func(q *scrape.Queue) { q.Wait = scrape.Histogram{} }, "workqueue_queue_duration_seconds counted nothing", "all workqueue_… families"},
+		"no buckets": {func(q *scrape.Queue) { q.Work = scrape.Histogram{Counts: []float64{q.Work.Count()}, Sum: q.Work.Sum} }, "sums but no buckets", "classic buckets"},
+		"lost adds":  {func(q *scrape.Queue) { q.Adds, q.Kind = q.Adds+50_000, scrape.Plain }, "these don't go together", "of all its workqueue_… families"},
 		"idle":       {func(q *scrape.Queue) { *q = scrape.Queue{Name: "q"} }, "nothing was added", "works"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +211,7 @@ func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 		require.Equal(t, 40.0, f.current.QPS, name)
 		require.Equal(t, 80, f.current.Burst)
 		require.True(t, wanted[0].met(Figures{Settings: f.current.Settings}))
-		require.Contains(t, strings.Join(f.unidentified, "; "), wanted[0].Text)
+		require.Contains(t, strings.Join(f.doubts, "; "), wanted[0].Text)
 		for _, s := range paste(Advice{Model: f.Model, Recommended: f.current.Settings}, clientGo) {
 			require.NotContains(t, s.Text, "config.QPS")
 		}
@@ -319,6 +321,6 @@ func TestServiceShapes(t *testing.T) {
 	assert.Less(t, fit.distance, 0.01)
 	d := fit.of(h.Mean())
 	assert.InEpsilon(t, h.Mean(), d.Mean(), 0.01)
-	assert.InDelta(t, 500.0/900, cumulative(d, 1e-3), 0.01)
+	assert.InDelta(t, 500.0/900, d.Below(1e-3), 0.01)
 	assert.False(t, math.IsNaN(fit.cv))
 }

@@ -28,8 +28,8 @@ func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, er
 		return best, err
 	}
 	floor := 1.01 * (s.m.AddRate*s.m.Calls + s.m.Background)
-	if kept := min(s.current.QPS, most.QPS); s.m.undivided && kept > floor {
-		// It may make more calls than its part, so a limit that does is not lowered.
+	if kept := min(s.current.QPS, most.QPS); s.kept() && kept > floor {
+		// A limit that does is not lowered.
 		floor = kept
 		if _, err := s.fewestWorkers(ctx, most, floor, &best); err != nil {
 			return best, err
@@ -58,6 +58,10 @@ func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, er
 	}
 	return best, nil
 }
+
+// kept tells that a limit is not to be lowered: of a queue that may make more calls than
+// its part, or because one flag is for all controllers.
+func (s *search) kept() bool { return s.m.undivided || s.kind == controllerManager }
 
 // fewestWorkers looks for workers that meet the objectives with that QPS, 0 for
 // the most generous settings' own, and that cost less than the best so far,

@@ -163,6 +163,9 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	widen(&f.Utilisation, 1e-9, mean(func(g Figures) Interval { return g.Utilisation }))
 	f.Utilisation.High = min(1, f.Utilisation.High)
 	widen(&f.CallRate, 1e-9, mean(func(g Figures) Interval { return g.CallRate }))
+	if qps := f.Settings.QPS; qps > 0 {
+		f.CallRate.High = min(f.CallRate.High, max(qps, f.CallRate.Mean))
+	}
 	widen(&f.QueueCores, 1e-15, mean(func(g Figures) Interval { return g.QueueCores }))
 	return f, nil
 }

@@ -170,6 +170,9 @@ func (a *Advice) recommendation() string {
 		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
 }
 
+// noCalls is why nothing is said of the client's limit.
+const noCalls = "the model holds no API calls of the reconciles"
+
 // brief names settings by what matters most: the client's limit only where calls are
 // known.
 func (a *Advice) brief(s Settings) string {
@@ -236,7 +239,7 @@ func (a *Advice) why(setting string, changed bool) string {
 		if m.calling() {
 			return fmt.Sprintf("%s calls a second are made", number(m.AddRate*m.Calls+m.Background))
 		}
-		return "the reconciles make no API calls that are known"
+		return noCalls
 	case "baseDelay", "maxDelay", "bucketRate", "bucketBurst":
 		if !m.fails() {
 			return "no retries, so it has no effect"
@@ -309,7 +312,11 @@ func Effects(a Advice) []Effect {
 		if print(i.Low) == print(i.High) {
 			return print(i.Mean)
 		}
-		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), print(i.High))
+		high := "unbounded"
+		if i.High < unbounded {
+			high = print(i.High)
+		}
+		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), high)
 	}
 	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
 	var rows []Effect

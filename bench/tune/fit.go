@@ -42,13 +42,19 @@ func refuse(d *scrape.Delta, q scrape.Queue) (why, record string) {
 	n := q.Work.Count()
 	switch {
 	case q.Reset:
-		return "counters fell between the scrapes: " + join(q.Doubts), "two scrapes of one process, without a restart between them"
+		return "the second scrape doesn't go on where the first one ended: " + join(q.Doubts), "two whole scrapes of one process, without a restart between them"
 	case q.Adds == 0 && n == 0:
 		return "nothing was added in the interval", "an interval in which this controller works"
 	case len(q.Work.Counts) == 0 || q.Work.Buckets() == 0:
 		return "workqueue_work_duration_seconds counted nothing", "scrapes of a controller whose queue has a name and a metrics provider, and all workqueue_… families"
 	case len(q.Wait.Counts) == 0 || q.Wait.Buckets() == 0:
 		return "workqueue_queue_duration_seconds counted nothing", "scrapes with all workqueue_… families"
+	case len(q.Work.Bounds) == 0 || len(q.Wait.Bounds) == 0:
+		return "its durations have sums but no buckets", "scrapes in the text format with classic buckets, as /metrics gives them unless it is asked for native histograms alone"
+	case q.Kind != scrape.Untold && q.Adds > 0 && math.Abs(q.Adds-q.Wait.Count()-q.Grown) > max(100, 0.1*q.Adds):
+		return fmt.Sprintf("%s keys were added and %s taken from the queue, whose depth grew by %s: these don't go together", number(q.Adds), number(q.Wait.Count()), number(q.Grown)), "two whole scrapes of one process, and of all its workqueue_… families"
+	case q.Adds/d.Interval.Seconds() > 1e6:
+		return fmt.Sprintf("%s keys were added a second, more than any queue hands out", number(q.Adds/d.Interval.Seconds())), "two scrapes with what really lies between them as --interval"
 	case n < minObservations:
 		need := time.Duration(float64(d.Interval) / max(n, 1) * 1000)
 		return fmt.Sprintf("%s reconciles in %v, expected at least %d", number(n), d.Interval, minObservations),
@@ -140,7 +146,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	f.spec(q.Name, o)
 	for _, x := range o.Objectives {
 		if x.Figure == "api qps" && !f.calling() {
-			f.unknown("whether %q is kept: the reconciles make no API calls that are known", x.Text)
+			f.doubt("whether %q is kept can't be told: %s", x.Text, noCalls)
 		}
 	}
 	return f

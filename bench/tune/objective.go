@@ -109,8 +109,8 @@ func (o *Objective) parseBound(text, bound string, duration bool) error {
 		return bad("a number above 0")
 	case o.Figure == "utilisation" && x > 1:
 		return bad("a share up to 100%")
-	case o.Figure == "workers" && (x < 1 || x != math.Trunc(x)):
-		return bad("a whole number of workers")
+	case o.Figure == "workers" && (x < 1 || x != math.Trunc(x) || x > maxWorkers):
+		return bad(fmt.Sprintf("a whole number of workers up to %d", maxWorkers))
 	}
 	o.Bound = x
 	return nil

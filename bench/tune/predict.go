@@ -70,6 +70,9 @@ type effort struct {
 	sure     float64 // relative standard error that the 99th percentile of the wait is to have; 0: any
 }
 
+// farthest is how much time is simulated at most, however little comes.
+const farthest = 5000 * time.Hour
+
 var (
 	rough  = effort{4, 12_000, 1, 0}
 	surer  = effort{8, 24_000, 3, 0}
@@ -141,9 +144,9 @@ func (m *Model) config(s Settings, e effort) sim.Config {
 		return c
 	}
 	if m.ArrivalRate > 0 && m.arrivals == nil {
-		length := time.Duration(float64(e.events) / m.ArrivalRate * 1e9)
+		length := time.Duration(min(float64(e.events)/m.ArrivalRate*1e9, float64(farthest)))
 		// Long enough for bursts to come often, as far as that can be paid for.
-		length = max(length, min(20*m.cycle(), 5*length))
+		length = min(max(length, min(20*m.cycle(), 5*length)), farthest)
 		c.Warmup = max(length/10, m.filling(s))
 		c.Until = length - length/10 + c.Warmup
 		spec.Duration = c.Until

@@ -25,6 +25,7 @@ type search struct {
 	tried      map[Settings]Figures // by rough effort
 	impossible []string
 	aimed      bool // it is known what is possible
+	sure       bool // settings have to carry what the load may be, too
 }
 
 func newSearch(m *Model, current Settings, o Options, kind flavour, progress func(string)) *search {
@@ -95,7 +96,7 @@ func (s *search) refined(f Figures) {
 
 // meets tells whether a prediction is stable and keeps every bound.
 func (s *search) meets(f Figures) bool {
-	return f.Stable && !slices.ContainsFunc(s.threshold, func(o Objective) bool { return !o.met(f) })
+	return f.Stable && !slices.ContainsFunc(s.threshold, func(o Objective) bool { return !o.met(f) }) && !(s.sure && s.m.full(f.Settings))
 }
 
 // most are the most generous settings within the limits.
@@ -138,7 +139,12 @@ func (s *search) best(ctx context.Context) (Settings, error) {
 		}
 		top = s.tried[most]
 	}
+	if !top.Stable {
+		s.impossible, s.aimed = append(s.impossible, s.overloaded(top)), true
+		return most, nil
+	}
 	s.aim(top)
+	s.sure = s.m.Observations > 0 && !s.m.full(most)
 	best, err := s.cheapest(ctx, most)
 	if err != nil {
 		return best, err
@@ -183,6 +189,18 @@ func (s *search) unbearable(bottleneck string) string {
 	}
 	need := s.m.AddRate*s.m.Calls + s.m.Background
 	return fmt.Sprintf("api qps %s: the load makes %s API calls a second, so no setting is stable; the nearest possible is %s, with fewer calls a reconcile as the other way", number(s.maxQPS), number(need), number(math.Ceil(need*1.05)))
+}
+
+// overloaded says by how much the most generous settings are.
+func (s *search) overloaded(top Figures) string {
+	text := fmt.Sprintf("%s: the load is %.0f%% of what that carries (%s), so no setting is stable", brief(top.Settings), 100*top.Load, top.Bottleneck)
+	switch top.Bottleneck {
+	case "workers":
+		text += fmt.Sprintf("; the nearest possible is %d workers", int(top.Load*float64(top.Settings.Workers))+1)
+	case "client QPS":
+		text += "; the nearest possible is a QPS of " + number(math.Ceil(top.Load*top.Settings.QPS))
+	}
+	return text
 }
 
 // stabilise raises the retry bucket, which nothing limits.

@@ -104,6 +104,9 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
+// maxWorkers is more than any controller has.
+const maxWorkers = 100_000
+
 // ranges are what any controller can have of the settings that are numbers. What is
 // more is a slip of the finger, and takes for ever to simulate.
 var ranges = []struct {
@@ -112,7 +115,7 @@ var ranges = []struct {
 	least, most float64
 	text        func(float64) string
 }{
-	{"workers", func(s Settings) float64 { return float64(s.Workers) }, 1, 100_000, plain},
+	{"workers", func(s Settings) float64 { return float64(s.Workers) }, 1, maxWorkers, plain},
 	{"qps", func(s Settings) float64 { return s.QPS }, 0, 1e9, plain},
 	{"burst", func(s Settings) float64 { return float64(s.Burst) }, 0, 1e9, plain},
 	{"baseDelay", func(s Settings) float64 { return float64(s.BaseDelay) }, 1, 3.6e16, nanoseconds},

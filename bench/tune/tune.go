@@ -240,11 +240,14 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	if err != nil {
 		return err
 	}
-	then, err := s.m.predict(ctx, best, finest, o.Seed+1)
+	best, then, err := s.firm(ctx, best)
 	if err != nil {
 		return err
 	}
-	a.Then = &then
+	if !then.Stable && len(s.impossible) == 0 {
+		a.Impossible = append(a.Impossible, s.overloaded(then))
+	}
+	a.Recommended, a.Then = best, &then
 	if then.Stable {
 		s.refined(then)
 		a.Pareto = s.pareto()

@@ -83,7 +83,7 @@ func (m *Model) silent(from, to Settings) string {
 		switch f.name {
 		case "qps", "burst":
 			if !m.calling() {
-				return "the reconciles make no API calls that are known"
+				return noCalls
 			}
 		case "resync", "batch", "priority", "split":
 			if why := m.untold(f.name); why != "" {

@@ -168,6 +168,9 @@ func (p *Problem) complete(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if crashed.Failover.Runs == 0 {
+			return fmt.Errorf("%s; expected settings that some API calls are quick enough for, or --failover, the time wanted", leaderless(p.Current, crashed))
+		}
 		o.Failover = crashed.Failover.P99.Round(100 * time.Millisecond)
 	}
 	return nil
@@ -223,7 +226,7 @@ func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, err
 		if err != nil {
 			return best, err
 		}
-		if r.Unrecovered == 0 && r.Failover.P99 <= p.Objectives.Failover {
+		if r.Unrecovered == 0 && r.Failover.Runs > 0 && r.Failover.P99 <= p.Objectives.Failover {
 			low = middle
 			best = Choice{Settings: s, Failover: r.Failover.P99, Outage: p.Outage(s)}
 		} else {
@@ -267,8 +270,16 @@ func (p *Problem) impossible(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Failover.Runs == 0 {
+		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s: of those with the shortest lease duration, %s", p.Objectives.Failover, p.Objectives.Calls, leaderless(s, r))
+	}
 	return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
 		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
+}
+
+// leaderless says that nobody leads.
+func leaderless(s failover.Settings, r failover.Result) string {
+	return fmt.Sprintf("%v, nobody leads after a crash in any of %d runs: API calls (latency %v) outlast the renew deadline of %v", s, r.Config.Runs, r.Config.Latency, s.RenewDeadline)
 }
 
 // scenarios simulates settings in all of them, with an error in some.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/election"
+	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim/failover"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,9 +136,18 @@ func TestImpossible(t *testing.T) {
 		_, err := Advise(t.Context(), p)
 		assert.ErrorContains(t, err, want)
 	}
+	late, err := randvar.Parse("20s")
+	require.NoError(t, err)
+	for want, failover := range map[string]time.Duration{"15s/10s/2s, nobody leads after a crash in any of": 0, "no settings fail over in 10s": 10 * time.Second} {
+		p := problem(t)
+		p.World.Latency, p.Objectives.Failover = late, failover
+		_, err := Advise(t.Context(), p)
+		assert.ErrorContains(t, err, want)
+		assert.ErrorContains(t, err, "API calls (latency 20s) outlast the renew deadline")
+	}
 	p := problem(t)
 	p.Current.RetryPeriod = 0
-	_, err := Advise(t.Context(), p)
+	_, err = Advise(t.Context(), p)
 	assert.ErrorContains(t, err, "current retry period: found 0s")
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -186,7 +185,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		l.job.Seed = uint64(time.Now().UnixNano())
 	}
 	if l.dir == "" {
-		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-drive")
+		l.dir = newDir("drive")
 	}
 	if len(arms) == 1 && l.rounds <= 1 {
 		for _, name := range []string{"by", "budget", "precision"} {

@@ -130,6 +130,19 @@ func quiet() {
 	klog.SetOutput(io.Discard)
 }
 
+// newDir names a directory for a report that is to have none of its own: after the time, and
+// with a number behind it if there is one of the same second.
+func newDir(kind string) string {
+	dir := filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+kind)
+	name := dir
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", dir, n)
+	}
+}
+
 // usable refuses a result directory that holds files or can't be written to,
 // before the minutes whose result it is for. It makes none yet.
 func usable(dir string) error {

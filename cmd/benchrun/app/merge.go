@@ -1,9 +1,6 @@
 package app
 
 import (
-	"path/filepath"
-	"time"
-
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/merge"
 	"github.com/spf13/cobra"
@@ -34,7 +31,7 @@ differ are an error.`,
 		Args: wantSome("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
-				dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-merged")
+				dir = newDir("merged")
 			}
 			if err := merge.Dirs(args, dir); err != nil {
 				return err

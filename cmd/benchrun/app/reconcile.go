@@ -65,7 +65,8 @@ var flagOf = map[string]string{
 	"reconcile.limiter.baseDelay": "base-delay", "reconcile.limiter.maxDelay": "max-delay",
 	"reconcile.limiter.rate": "retry-rate", "reconcile.limiter.burst": "retry-burst",
 	"reconcile.resync": "resync", "reconcile.batch": "batch",
-	"duration": "duration", "warmup": "warmup", "maxDelay": "max-delay",
+	"duration": "duration", "warmup": "warmup", "queue": "queue",
+	"workers": "workers", "qps": "qps", "burst": "burst", "baseDelay": "base-delay", "maxDelay": "max-delay", "bucketRate": "retry-rate", "bucketBurst": "retry-burst",
 }
 
 // byFlag is an error that begins with a field, by the flag that was given for it; nil

@@ -117,7 +117,7 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 // and publishes what was found.
 func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, versions map[string]string, dir string, out output) error {
 	if dir == "" {
-		dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+plan.Profile)
+		dir = newDir(plan.Profile)
 	}
 	if err := usable(dir); err != nil {
 		return fmt.Errorf("--out: %w", err)

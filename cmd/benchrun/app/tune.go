@@ -180,7 +180,9 @@ func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
 	case l.duration != 0 && l.sinceStart:
 		return errors.New("--duration: found it beside --since-start, expected one of them")
 	case l.options.Keys < 0:
-		return fmt.Errorf("--keys: found %d, expected objects", l.options.Keys)
+		return fmt.Errorf("--keys: found %d, expected a number of objects, or 0 if it is not known", l.options.Keys)
+	case len(l.metrics) > 0 && (cmd.Flags().Changed("service") || cmd.Flags().Changed("failure")):
+		return errors.New("--service and --failure are of a workload or recording, and have no effect with --metrics, which tell both")
 	case l.options.Client != "" && l.options.Client != "shared" && l.options.Client != "own":
 		return fmt.Errorf("--client: found %q, expected shared or own", l.options.Client)
 	}
@@ -214,7 +216,7 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if l.dir == "" {
-		l.dir = filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-tune")
+		l.dir = newDir("tune")
 	}
 	if err := usable(l.dir); err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -265,7 +267,7 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 // adviceError is an error if there is no advice, or none that keeps the objectives.
 func adviceError(r tune.Result) error {
 	var refused, impossible, unmet, unknown []string
-	advised := 0
+	advised, predicted := 0, 0
 	for _, a := range r.Queues {
 		switch {
 		case a.Refused != "":
@@ -275,6 +277,9 @@ func adviceError(r tune.Result) error {
 			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
 		default:
 			advised++
+			if a.Now != nil {
+				predicted++
+			}
 			impossible = append(impossible, prefixed(a.Queue, a.Impossible)...)
 			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
 		}
@@ -284,7 +289,7 @@ func adviceError(r tune.Result) error {
 		return errors.New("out of reach: " + strings.Join(append(impossible, unmet...), "; "))
 	case len(unmet) > 0:
 		return errors.New("no settings found that keep the objectives: " + strings.Join(unmet, "; "))
-	case advised == 0 && len(unknown) > 0:
+	case predicted == 0 && len(unknown) > 0: // that others are idle is no advice
 		more := ""
 		if r.Stopped == "budget" {
 			more = "; it takes a longer --budget"

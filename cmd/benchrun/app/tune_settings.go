@@ -81,7 +81,11 @@ func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
 		set[name]()
 		c.Told[name] = "given"
 		if err := c.CheckRange(name); err != nil {
-			return c, fmt.Errorf("--%s%s", flag, strings.TrimPrefix(err.Error(), name))
+			problem := strings.TrimPrefix(err.Error(), name)
+			if name == "qps" {
+				problem += ", 0 for no limit"
+			}
+			return c, fmt.Errorf("--%s%s", flag, problem)
 		}
 	}
 	if !(s.failure >= 0 && s.failure <= 1) {
