@@ -15,6 +15,9 @@ import (
 func (f *fit) hotKeys(ctx context.Context, t trial, others []outcome, progress func(string)) ([]candidate, []outcome, error) {
 	few, counted, err := f.fewKeys(ctx, t, others, progress)
 	if err != nil || f.Spec.Resources[0].Count >= keysUnknown {
+		for i := range few {
+			few[i].log += asBursts
+		}
 		return few, counted, err
 	}
 	for i := range few {
@@ -23,6 +26,10 @@ func (f *fit) hotKeys(ctx context.Context, t trial, others []outcome, progress f
 	unlike, tried, err := f.unlikeKeys(ctx, t, progress)
 	return slices.Concat(few, unlike), slices.Concat(counted, tried), err
 }
+
+// asBursts is the logarithm of how probable it is that there are few keys to that arrivals
+// come in one of the four forms of bursts: as probable as all of these together.
+var asBursts = math.Log(4)
 
 // fewOfMany is the logarithm of how probable it is that of the keys that there are
 // some change alike and the others never, to that some change more often.
@@ -122,8 +129,11 @@ func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress f
 	defer f.take(f.now())
 	var g grid
 	waiting := f.ArrivalRate * f.wait.Mean()
-	try := func(share float64) error {
-		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / share))
+	// The numbers of keys are as probable by their logarithms: 0 is a busy share of the
+	// keys of a thousandth, 1 of all.
+	scale := math.Log(1000)
+	try := func(at float64) error {
+		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / math.Exp((at-1)*scale)))
 		hidden := waiting / float64(keys)
 		if keys < 2 || keys >= most || hidden > 0.9 {
 			return nil
@@ -131,11 +141,11 @@ func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress f
 		progress(fmt.Sprintf("%d keys", keys))
 		r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
 		x, err := t.run(ctx)
-		g.add(share, f.now(), x)
+		g.add(at, f.now(), x)
 		return err
 	}
-	for _, share := range []float64{0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
-		if err := try(share); err != nil {
+	for _, share := range []float64{0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
+		if err := try(1 + math.Log(share)/scale); err != nil {
 			return nil, nil, err
 		}
 		if n := len(g.tried); n > 0 && g.tried[n-1].score > worth(g.tried) {
