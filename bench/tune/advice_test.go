@@ -194,11 +194,34 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 		o := Options{Objectives: objectives(t, "p99 queue wait < 50ms", bound), Seed: *seed, Queues: measuredQueues}
 		f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
 		require.Less(t, f.Calls, 0.5)
-		x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
+		x, err := newSearch(f.Model, f.current.Settings, o, clientGo, func(string) {}).best(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, least, x.QPS, bound)
 		assert.Equal(t, 75, x.Burst, bound)
+		if least == 50 { // nor is the one that a flag sets for all controllers
+			o.Calls = 1
+			f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
+			require.False(t, f.Model.undivided)
+			x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, least, x.QPS, bound)
+		}
 	}
+}
+
+// Calls that are told stay, though those of the whole process wait longer than a
+// reconcile takes: how long this queue's wait is then told by its work.
+func TestToldCallsStay(t *testing.T) {
+	d := system{rate: 10, service: exponentially(0.02), mean: 0.02, workers: 2, calls: 1, latency: 0.005, qps: 100, tokens: 100}.run(*seed, 300).delta(t)
+	d.Client.Limiter.Sum = 10 * d.Client.Limiter.Count()
+	given := Current{Settings: Settings{Workers: 2, QPS: 100, Burst: 100}, Told: map[string]string{}}
+	f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+	assert.Zero(t, f.Calls)
+	f = newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{Calls: 1, CallLatency: 5 * time.Millisecond}, false)
+	assert.Equal(t, 1.0, f.Calls)
+	assert.Zero(t, f.Throttle)
+	assert.Zero(t, f.limiter.Count())
+	assert.Contains(t, strings.Join(f.unidentified, "; "), "all the process's calls waited 10s each")
 }
 
 // Where no calls are known the client's limit stays as it is, and out of what is pasted.

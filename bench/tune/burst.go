@@ -49,7 +49,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	}
 	best, err := f.chooseShape(ctx, t, shapes, finer, progress)
 	if err != nil || best.score <= surely {
-		return best, err
+		return f.fewer(ctx, t, best, err, progress)
 	}
 	// Little room makes short simulations differ by much: what they rule out gets
 	// another chance in longer ones.
@@ -58,10 +58,10 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	long.longest *= 5
 	x, err := long.run(ctx)
 	if err != nil || x.score <= surely {
-		return x, err
+		return f.fewer(ctx, t, x, err, progress)
 	}
 	if x, usual, err := f.usual(ctx, long, x, progress); err != nil || usual {
-		return x, err
+		return f.fewer(ctx, t, x, err, progress)
 	}
 	// The waits may be those of a service time with two humps.
 	was, unmixed := f.shape, f.samples
@@ -253,7 +253,7 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 			return random, err
 		}
 		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
-		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %d workers explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
+		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %s explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), brief(Settings{Workers: f.current.Workers}))
 		return random, err
 	}
 	if f.now().hot(was) {

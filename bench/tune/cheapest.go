@@ -27,7 +27,8 @@ func (s *search) workersAndQPS(ctx context.Context, most Settings) (Settings, er
 		_, err := s.fewestWorkers(ctx, most, 0, &best)
 		return best, err
 	}
-	floor := 1.01 * (s.m.AddRate*s.m.Calls + s.m.Background)
+	// Nearer to it a percent more calls make the waits twice as long.
+	floor := (s.m.AddRate*s.m.Calls + s.m.Background) / 0.92
 	if kept := min(s.current.QPS, most.QPS); s.kept() && kept > floor {
 		// A limit that does is not lowered.
 		floor = kept

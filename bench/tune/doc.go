@@ -11,7 +11,7 @@
 //     weigh.go says how likely it is, usual.go whether it is odd at all, and predictions are over all of them
 //     (candidates.go). They say what the data can't tell, and refuse where it
 //     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
-//  3. predict.go simulates the model (package sim) with any [Settings]; the
+//  3. predict.go simulates the model (package sim), with an effort (effort.go) that fits the load, with any [Settings]; the
 //     settings under which it was measured show how well it reproduces what was
 //     measured. doubt.go and lasting.go say what is left open, told.go puts bursts into
 //     words, unstable.go leaves out what is not predicted.

@@ -115,6 +115,9 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 		if bounded {
 			x.Low, x.High = min(x.Low, of(longest)), max(x.High, of(longest))
 		}
+		if x.High < 1e-9 {
+			x.High = 0 // not the rounding's
+		}
 		if unstable {
 			x.High = unbounded
 		}

@@ -70,3 +70,37 @@ func TestApart(t *testing.T) {
 	assert.Zero(t, apart([][]float64{{1}, {2}}), "nothing tells how much of it is the simulation's")
 	assert.Zero(t, apart([][]float64{{1, 2}, nil}))
 }
+
+// What short simulations chose is raised until a long one keeps the bound, and settings
+// have to carry as much as the load may be.
+func TestRecommendationsAreFirm(t *testing.T) {
+	m := &Model{
+		Observations: 5000, Dispersion: 1, ArrivalRate: 40, AddRate: 40, Offered: 2, ServiceCV: 1,
+		Work: 0.05, Busy: 0.05, Service: 0.05, Interval: 125, queues: measuredQueues,
+	}
+	m.Spec = &loadgen.Spec{Name: "two", Seed: 1, Resources: []loadgen.Resource{{
+		Name: "objects", Kind: "metadata", Count: keysUnknown,
+		Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: m.ArrivalRate}},
+	}}}
+	m.setService(shape{family: "gamma", cv: 1}, 1)
+	x := defaultSettings()
+	x.Workers, x.QPS, x.Burst = 3, 0, 0
+	s := newSearch(m, x, Options{Seed: 1}, clientGo, func(string) {})
+	s.threshold = []Objective{{Figure: "wait", P: 0.99, Bound: 0.1}}
+	firm, then, err := s.firm(t.Context(), x)
+	require.NoError(t, err)
+	assert.Greater(t, firm.Workers, 3, "three make a hundredth wait for longer")
+	assert.LessOrEqual(t, then.Wait.P99.Mean, 0.11)
+	s.threshold[0].Bound, s.maxWorkers = 1e-9, 4
+	firm, _, err = s.firm(t.Context(), x)
+	require.NoError(t, err)
+	assert.Equal(t, x, firm, "of what nothing near keeps, nothing is raised")
+
+	s.threshold = nil
+	f := Figures{Settings: x, Stable: true}
+	assert.True(t, s.meets(f))
+	s.sure = true
+	assert.True(t, s.meets(f))
+	f.Settings.Workers = 2
+	assert.False(t, s.meets(f), "a few percent more are too much")
+}

@@ -196,9 +196,9 @@ func (a *Advice) bottleneck() string {
 	switch {
 	case f.Bottleneck == "retry bucket" && f.Load > 0.7:
 		return fmt.Sprintf("The retry bucket binds: %s failures a second against %s, so retries wait for tokens and not for their back-off.", number(m.AddRate*m.Failure), number(s.BucketRate))
-	case f.Bottleneck == "client QPS" && f.Load > 0.5 || waiting > 0.2:
+	case f.Bottleneck == "client QPS" && f.Load >= 1 || waiting > 0.1:
 		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", number(m.AddRate*m.Calls+m.Background), number(s.QPS))
-		if waiting > 0.01 {
+		if waiting > 0 {
 			text += fmt.Sprintf(", and workers spend %.0f%% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
@@ -207,7 +207,11 @@ func (a *Advice) bottleneck() string {
 	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
-		return fmt.Sprintf("Workers bind: %d of them are busy %.0f%% of the time.", s.Workers, 100*f.Utilisation.Mean)
+		who := fmt.Sprintf("%d of them are", s.Workers)
+		if s.Workers == 1 {
+			who = "the only one is"
+		}
+		return fmt.Sprintf("Workers bind: %s busy %.0f%% of the time.", who, 100*f.Utilisation.Mean)
 	case m.Dispersion > 2 && f.Wait.P99.Mean > m.Busy:
 		return fmt.Sprintf("Bursts bind: the workers are busy only %.0f%% of the time, but keys arrive %s.", 100*f.Utilisation.Mean, m.Bursts)
 	}
@@ -290,56 +294,4 @@ func (a *Advice) untouched() []string {
 		return nil
 	}
 	return []string{"resync period, informer batch, priorities and a split by resource: no counter tells which adds come by lists and resyncs, or of which resource; benchrun tune --trace does"}
-}
-
-// An Effect is a figure that is predicted for the current, the recommended and other
-// settings that were asked for, as text with its interval.
-type Effect struct {
-	Figure, Now, Then, Meaning string
-	WhatIf                     []string
-}
-
-// Effects lists what is predicted.
-func Effects(a Advice) []Effect {
-	text := func(f *Figures, grows bool, of func(Figures) Interval, print func(float64) string) string {
-		switch {
-		case f == nil || !f.Stable && !grows:
-			return "not predicted"
-		case !f.Stable:
-			return "unbounded"
-		}
-		i := of(*f)
-		if print(i.Low) == print(i.High) {
-			return print(i.Mean)
-		}
-		high := "unbounded"
-		if i.High < unbounded {
-			high = print(i.High)
-		}
-		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), high)
-	}
-	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
-	var rows []Effect
-	for _, r := range []struct {
-		figure, meaning string
-		grows           bool // without end if the settings are not stable
-		of              func(Figures) Interval
-		print           func(float64) string
-	}{
-		{"queue wait, p50", "from add to get", true, func(f Figures) Interval { return f.Wait.P50 }, Duration},
-		{"queue wait, p99", "", true, func(f Figures) Interval { return f.Wait.P99 }, Duration},
-		{"work, mean", "from get to done", false, func(f Figures) Interval { return f.Work.Mean }, Duration},
-		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", true, func(f Figures) Interval { return f.Settle.P99 }, Duration},
-		{"queue depth, mean", "", true, func(f Figures) Interval { return f.Depth }, number},
-		{"workers busy", "", false, func(f Figures) Interval { return f.Utilisation }, share},
-		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},
-		{"queue's processor time", "share of a processor", false, func(f Figures) Interval { return f.QueueCores }, percent},
-	} {
-		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning}
-		for _, w := range a.WhatIf {
-			e.WhatIf = append(e.WhatIf, text(w.Figures, r.grows, r.of, r.print))
-		}
-		rows = append(rows, e)
-	}
-	return rows
 }

@@ -53,7 +53,7 @@ func refuse(d *scrape.Delta, q scrape.Queue) (why, record string) {
 		return "its durations have sums but no buckets", "scrapes in the text format with classic buckets, as /metrics gives them unless it is asked for native histograms alone"
 	case q.Kind != scrape.Untold && q.Adds > 0 && math.Abs(q.Adds-q.Wait.Count()-q.Grown) > max(100, 0.1*q.Adds):
 		return fmt.Sprintf("%s keys were added and %s taken from the queue, whose depth grew by %s: these don't go together", number(q.Adds), number(q.Wait.Count()), number(q.Grown)), "two whole scrapes of one process, and of all its workqueue_… families"
-	case q.Adds/d.Interval.Seconds() > 1e6:
+	case q.Adds/d.Interval.Seconds() > 1e7:
 		return fmt.Sprintf("%s keys were added a second, more than any queue hands out", number(q.Adds/d.Interval.Seconds())), "two scrapes with what really lies between them as --interval"
 	case n < minObservations:
 		need := time.Duration(float64(d.Interval) / max(n, 1) * 1000)
@@ -147,6 +147,8 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	for _, x := range o.Objectives {
 		if x.Figure == "api qps" && !f.calling() {
 			f.doubt("whether %q is kept can't be told: %s", x.Text, noCalls)
+		} else if x.Figure == "wait" && x.Bound < floor {
+			f.doubt("whether %q is kept can't be told: waits below %s are the Go scheduler's and the timers', which are not simulated", x.Text, Duration(floor))
 		}
 	}
 	return f

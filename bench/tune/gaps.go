@@ -236,6 +236,6 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		return random, nil
 	}
 	f.Bursts = "taken to be at random (Poisson), though the keys waited less than that explains"
-	f.doubt("keys waited %s on average, less than the %s that %d workers explain: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), f.current.Workers)
+	f.doubt("keys waited %s on average, less than the %s of the model with %s: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), brief(Settings{Workers: f.current.Workers}))
 	return random, nil
 }

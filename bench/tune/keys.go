@@ -124,24 +124,17 @@ func (f *fit) rateOfUnlike(keys int, s float64) float64 {
 // and less beside busy ones. It goes on to fewer keys, of which a larger share is
 // busy, as long as those explain the waits nearly as well.
 func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
-	r := &f.Model.Spec.Resources[0]
-	most := r.Count
+	most := f.Model.Spec.Resources[0].Count
 	defer f.take(f.now())
 	var g grid
-	waiting := f.ArrivalRate * f.wait.Mean()
 	// The numbers of keys are as probable by their logarithms: 0 is a busy share of the
 	// keys of a thousandth, 1 of all.
 	scale := math.Log(1000)
 	try := func(at float64) error {
-		keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / math.Exp((at-1)*scale)))
-		hidden := waiting / float64(keys)
-		if keys < 2 || keys >= most || hidden > 0.9 {
-			return nil
+		x, ok, err := f.ofKeys(ctx, t, math.Exp((at-1)*scale), most, progress)
+		if ok {
+			g.add(at, f.now(), x)
 		}
-		progress(fmt.Sprintf("%d keys", keys))
-		r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
-		x, err := t.run(ctx)
-		g.add(at, f.now(), x)
 		return err
 	}
 	for _, share := range []float64{0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.017, 0.028, 0.045, 0.07, 0.1, 0.14, 0.19, 0.25, 0.32, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
@@ -205,6 +198,56 @@ func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outc
 // saturated is the load of workers that always find a key waiting, and not more of
 // them than there are keys.
 const saturated = 0.999
+
+// fewer looks for the fewest keys with which arrivals at random explain what was measured as
+// well as many do: nothing but the waits for a key's own work tells of them, and with fewer
+// workers more of what comes would be coalesced. Intervals hold what they predict.
+func (f *fit) fewer(ctx context.Context, t trial, best outcome, err error, progress func(string)) (outcome, error) {
+	if err != nil || f.Spec.Resources[0].Count < keysUnknown || f.throttled {
+		return best, err
+	}
+	defer f.take(f.now())
+	samples := f.samples
+	defer func() { f.samples = samples }()
+	tried := []outcome{best}
+	var fewest *Model
+	for _, share := range []float64{0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3} {
+		x, ok, err := f.ofKeys(ctx, t, share, keysUnknown, progress)
+		if err != nil {
+			return best, err
+		}
+		if !ok {
+			continue
+		}
+		tried = append(tried, x)
+		if logs := weigh(tried); logs[len(logs)-1] < logs[0]-2 || x.score > surely {
+			break
+		}
+		fewest = f.Model.alone(0)
+		r := f.Spec.Resources[0]
+		fewest.Spec.Resources[0].Count, fewest.Spec.Resources[0].Events.Arrivals = r.Count, r.Events.Arrivals
+	}
+	if fewest != nil {
+		f.divided = append(f.divided, fewest)
+	}
+	return best, nil
+}
+
+// ofKeys simulates arrivals at random at so many keys, fewer than most, that this share of
+// them is waiting or worked on; not if they would have to be too few.
+func (f *fit) ofKeys(ctx context.Context, t trial, share float64, most int, progress func(string)) (outcome, bool, error) {
+	r := &f.Model.Spec.Resources[0]
+	waiting := f.ArrivalRate * f.wait.Mean()
+	keys := int(math.Round((waiting + f.ArrivalRate*f.Work) / share))
+	hidden := waiting / float64(keys)
+	if keys < 2 || keys >= most || hidden > 0.9 {
+		return outcome{}, false, nil
+	}
+	progress(fmt.Sprintf("%d keys", keys))
+	r.Count, r.Events.Arrivals.Rate = keys, f.ArrivalRate/(1-hidden)
+	x, err := t.run(ctx)
+	return x, true, err
+}
 
 // bounded tells that there are so few keys that no more than all of them wait,
 // however few the workers are: what comes on top is coalesced.

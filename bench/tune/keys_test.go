@@ -35,3 +35,24 @@ func TestFewKeysSaturateWorkers(t *testing.T) {
 	assert.Equal(t, 2, a.Recommended.Workers)
 	assert.Empty(t, a.Unstable)
 }
+
+// Nothing but the waits for a key's own work tells how many keys there are: intervals hold
+// what the fewest do that explain these, of which more coalesces where fewer workers wait.
+func TestIntervalsHoldFewerKeys(t *testing.T) {
+	numbers(t)
+	s := system{name: "300 keys", rate: 30, service: exponentially(0.05), mean: 0.05, workers: 3, keys: 300, failure: 0.2}
+	d := s.run(*seed, 1500).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
+	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
+	require.NoError(t, err)
+	z := f.current.Settings
+	z.Workers = 2
+	x, err := f.predict(t.Context(), z, fine, *seed)
+	require.NoError(t, err)
+	x, err = f.doubted(t.Context(), x, *seed)
+	require.NoError(t, err)
+	s.workers = 2
+	truth, p99 := s.truth(t, 0), x.Wait.P99
+	t.Logf("p99 %.3g [%.3g, %.3g], true %.3g; %s", p99.Mean, p99.Low, p99.High, truth, f.Bursts)
+	assert.True(t, p99.Low <= truth && truth <= p99.High)
+}

@@ -231,7 +231,9 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	if err != nil {
 		return err
 	}
-	a.Now = &now
+	if a.Now = &now; now.Stable {
+		s.refined(now)
+	}
 	if err := a.whatIf(ctx, s.m, o, progress); err != nil {
 		return err
 	}

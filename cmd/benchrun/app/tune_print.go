@@ -109,6 +109,8 @@ func printWhatIf(w io.Writer, a tune.Advice) error {
 	for _, x := range a.WhatIf {
 		if x.Refused != "" {
 			fmt.Fprintf(tw, "What if %s: not predicted, %s.\n", x.Text, x.Refused)
+		} else if f := x.Figures; f != nil && !f.Stable {
+			fmt.Fprintf(tw, "What if %s: not stable, the load is %.0f%% of what that carries (%s).\n", x.Text, 100*f.Load, f.Bottleneck)
 		}
 	}
 	return tw.Flush()

@@ -161,6 +161,10 @@ func TestTuneBadInput(t *testing.T) {
 		"burst":              {append(both, "--qps", "5", "--burst", "0"), "--burst: found 0"},
 		"no run":             {append(both, "--run", filepath.Dir(file(""))), "expected a directory that benchrun run wrote"},
 		"run without":        {append(both, "--run", "../../../reports/testdata/schema-1"), "found no queue's cost, expected samples of rate-limiting-queue/op=success"},
+		"all the workers":    {append(both, "--objective", "max workers 1e9"), `found the bound "1e9", expected a whole number of workers up to 100000`},
+		"work that is told":  {append(both, "--service", "5ms"), "--service and --failure are of a workload or recording"},
+		"retry burst":        {append(both, "--retry-burst", "0"), "error: --retry-burst: found 0, expected at least 1"},
+		"series twice":       {[]string{"--metrics", file("workqueue_adds_total{name=\"a\"} 1\nworkqueue_adds_total{name=\"a\"} 1\n"), "--duration", "1m"}, `workqueue_adds_total{name="a"}: found it twice`},
 		"queue variant":      {append(both, "--settings", file("queue: mine\n")), `queue: found "mine", expected one of client-go, heap4, fused`},
 		"endless workload":   {[]string{"--workload", file("name: w\nresources: [{name: a, kind: custom, count: 9, events: {pattern: mix, mix: {update: 1}, arrivals: {kind: poisson, rate: 40}}}]\n")}, "no length, expected a count here, or a duration"},
 		"endless retries":    {[]string{"--workload", "hot-keys", "--service", "1ms", "--failure", "1"}, "no key would ever be settled"},
@@ -205,6 +209,25 @@ func TestTuneImpossible(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "error: out of reach: small: p99 settle < 1us: the nearest possible within the limits is")
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
+}
+
+// Too few workers are, too, for a workload whose load no counter tells.
+func TestTuneOverloaded(t *testing.T) {
+	code, stdout, stderr, _ := tuneWith(t, "--workload", quickWorkload(t), "--service", "exp(120ms)", "--objective", "max workers 1", "--budget", "0")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout, "No settings within the limits carry this load: 1 worker: the load is 2")
+	assert.Regexp(t, `error: out of reach: small: 1 worker: the load is 2\d\d% of what that carries \(workers\), so no setting is stable; the nearest possible is 3 workers`, stderr)
+}
+
+func TestNewDirIsNew(t *testing.T) {
+	t.Chdir(t.TempDir())
+	seen := map[string]bool{}
+	for range 3 {
+		dir := newDir("tune")
+		assert.False(t, seen[dir], dir)
+		seen[dir] = true
+		require.NoError(t, os.MkdirAll(dir, 0o777))
+	}
 }
 
 // So are those for which the budget didn't suffice, as what they are.

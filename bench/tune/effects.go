@@ -1,0 +1,55 @@
+package tune
+
+import "fmt"
+
+// An Effect is a figure that is predicted for the current, the recommended and other
+// settings that were asked for, as text with its interval.
+type Effect struct {
+	Figure, Now, Then, Meaning string
+	WhatIf                     []string
+}
+
+// Effects lists what is predicted.
+func Effects(a Advice) []Effect {
+	text := func(f *Figures, grows bool, of func(Figures) Interval, print func(float64) string) string {
+		switch {
+		case f == nil || !f.Stable && !grows:
+			return "not predicted"
+		case !f.Stable:
+			return "unbounded"
+		}
+		i := of(*f)
+		if print(i.Low) == print(i.High) {
+			return print(i.Mean)
+		}
+		high := "unbounded"
+		if i.High < unbounded {
+			high = print(i.High)
+		}
+		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), high)
+	}
+	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
+	var rows []Effect
+	for _, r := range []struct {
+		figure, meaning string
+		grows           bool // without end if the settings are not stable
+		of              func(Figures) Interval
+		print           func(float64) string
+	}{
+		{"queue wait, p50", "from add to get", true, func(f Figures) Interval { return f.Wait.P50 }, Duration},
+		{"queue wait, p99", "", true, func(f Figures) Interval { return f.Wait.P99 }, Duration},
+		{"work, mean", "from get to done", false, func(f Figures) Interval { return f.Work.Mean }, Duration},
+		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", true, func(f Figures) Interval { return f.Settle.P99 }, Duration},
+		{"queue depth, mean", "", true, func(f Figures) Interval { return f.Depth }, number},
+		{"workers busy", "", false, func(f Figures) Interval { return f.Utilisation }, share},
+		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},
+		{"queue's processor time", "share of a processor", false, func(f Figures) Interval { return f.QueueCores }, percent},
+	} {
+		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning}
+		for _, w := range a.WhatIf {
+			e.WhatIf = append(e.WhatIf, text(w.Figures, r.grows, r.of, r.print))
+		}
+		rows = append(rows, e)
+	}
+	return rows
+}
