@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -244,14 +245,20 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 			}
 			pools[i] = sim.Pooled(list)
 		}
-		// Candidates may be far apart: what is in their middle by ratios is expected.
+		// Candidates may be far apart, and between two of them nothing is true: what the
+		// median of them predicts is expected.
 		expected := func(p float64) float64 {
-			sum := 0.0
+			order := make([]int, len(pools))
+			values := make([]float64, len(pools))
 			for i, d := range pools {
-				sum += float64(len(groups[i])) / float64(len(results)) * math.Log(work+quantile(d, p))
+				order[i], values[i] = i, quantile(d, p)
 			}
-			if x := math.Exp(sum) - work; x > 1e-9 {
-				return x
+			slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+			below := 0
+			for _, i := range order {
+				if below += len(groups[i]); 2*below > len(results) {
+					return values[i]
+				}
 			}
 			return 0
 		}

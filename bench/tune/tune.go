@@ -231,9 +231,7 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	if err != nil {
 		return err
 	}
-	if a.Now = &now; now.Stable {
-		s.refined(now)
-	}
+	a.Now = &now
 	if err := a.whatIf(ctx, s.m, o, progress); err != nil {
 		return err
 	}
@@ -250,10 +248,12 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 		a.Impossible = append(a.Impossible, s.overloaded(then))
 	}
 	a.Recommended, a.Then = best, &then
-	if then.Stable {
-		s.refined(then)
-		a.Pareto = s.pareto()
+	for _, f := range []Figures{now, then} {
+		if f.Stable {
+			s.refined(f)
+		}
 	}
+	a.Pareto = s.pareto()
 	if a.Curves, err = s.curves(ctx, best); err != nil {
 		return err
 	}
