@@ -161,22 +161,20 @@ func flagsWithoutMod(flags string) string {
 }
 
 // telling is the line of the go command's output that says why: the first that
-// is no heading and no download.
+// is no heading and no download, with those that it goes on in.
 func telling(output string) string {
-	first := ""
+	text := ""
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "go: downloading") || strings.HasPrefix(line, "go: finding") || strings.HasPrefix(line, "go: found") || strings.HasPrefix(line, "go: added") {
 			continue
 		}
-		if first = cmp.Or(first, line); strings.HasSuffix(first, ":") && first != line {
-			return first + " " + line // a cause on the next line
-		}
-		if !strings.HasSuffix(line, ":") {
-			return first
+		text = strings.TrimSpace(text + " " + line)
+		if !strings.HasSuffix(line, ":") && !strings.HasSuffix(line, " requires") {
+			return text
 		}
 	}
-	return cmp.Or(first, "failed without a word")
+	return cmp.Or(text, "failed without a word")
 }
 
 // Cases are those that the programs of all releases have; the variants of each

@@ -84,5 +84,6 @@ func TestTelling(t *testing.T) {
 	assert.Equal(t, "go: k8s.io/client-go@v9: reading https://proxy.example.com/…: 404 Not Found",
 		telling("go: downloading x\ngo: k8s.io/client-go@v9: reading https://proxy.example.com/…: 404 Not Found\n\tserver response: not found\n"))
 	assert.Equal(t, "main.go:3:2: no required module provides package x; to add it: go get x", telling("# a/b\nmain.go:3:2: no required module provides package x; to add it:\n\tgo get x\n"))
+	assert.Equal(t, "go: a@v1 requires b@v1 requires c@v1: module lookup disabled by GOPROXY=off", telling("go: a@v1 requires\n\tb@v1 requires\n\tc@v1: module lookup disabled by GOPROXY=off\n"))
 	assert.Equal(t, "failed without a word", telling("\n# heading\n"))
 }
