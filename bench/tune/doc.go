@@ -11,15 +11,16 @@
 //     weigh.go says how likely it is, usual.go whether it is odd at all, and predictions are over all of them
 //     (candidates.go). They say what the data can't tell, and refuse where it
 //     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
-//  3. predict.go simulates the model (package sim), with an effort (effort.go) that fits the load, with any [Settings]; the
-//     settings under which it was measured show how well it reproduces what was
-//     measured. doubt.go and lasting.go say what is left open, told.go puts bursts into
-//     words, unstable.go leaves out what is not predicted.
+//  3. predict.go simulates the model (package sim), with an effort (effort.go) that goes
+//     with the load, under any [Settings]; those under which it was measured show how
+//     well it reproduces what was measured. doubt.go and lasting.go say what is left
+//     open, told.go puts bursts into words, unstable.go leaves out what is not predicted.
 //  4. search.go, cheapest.go and refine.go look for the cheapest settings that
 //     meet the [Objective]s, others.go for what else helps, such as another
 //     queue (queues.go); curves.go varies each setting around them,
 //     whatif.go predicts what somebody has in mind.
-//  5. A [Result] holds it all, with what to paste (paste.go).
+//  5. A [Result] holds it all, in words and tables (explain.go, effects.go), with what
+//     to paste (paste.go).
 //
 // How far to trust it: 61 controllers of which all is known were simulated with
 // client-go's queue for 20 minutes or more and tuned from their metrics alone, with two

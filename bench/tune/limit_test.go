@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
@@ -74,6 +75,19 @@ func TestUntimedWaits(t *testing.T) {
 	assert.Greater(t, was, 1.3*0.14)
 	assert.InEpsilon(t, 0.14, f.Busy, 0.12)
 	assert.True(t, f.throttled)
+}
+
+// Reconciles may do nothing but call, by a latency that is told.
+func TestUntimedWaitsOfNothingButCalls(t *testing.T) {
+	s := system{rate: 8, service: exponentially(0.001), mean: 0.001, workers: 5, calls: 2, latency: 0.06, qps: 20, tokens: 2}
+	d := s.run(*seed, 600).delta(t)
+	made := d.Client.Limiter.Count()
+	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
+	d.Client.Requests = map[string]float64{"200": made}
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{CallLatency: time.Duration(0.495e9 * d.Queues["q"].Work.Mean())}, false)
+	require.Greater(t, f.Calls*f.CallLatency, 0.95*f.Busy)
+	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 2_000}, func(string) {}))
+	assert.LessOrEqual(t, f.Calls*(f.CallLatency+f.Throttle), 1.001*f.Work)
 }
 
 // One worker's calls wait for the limit the less the longer it works between them, and

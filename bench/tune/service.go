@@ -253,7 +253,7 @@ func likelihoodOf(h scrape.Histogram, below func(float64) float64, calls callTim
 	return sum
 }
 
-// shares is what of a service time with the calls callTimes it lies in each bucket.
+// shares is what of a service time with the calls beside it lies in each bucket.
 func shares(h scrape.Histogram, below func(float64) float64, calls callTimes) []float64 {
 	list := make([]float64, len(h.Counts))
 	before := 0.0

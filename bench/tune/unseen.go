@@ -55,7 +55,8 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		var wg sync.WaitGroup
 		for i := range some {
 			each, share := waits[i/len(shares)], shares[i%len(shares)]
-			if f.Calls*each > 0.97*f.Work || share < 0 || share > 0.95 {
+			told := len(lasting) == 1 && each > 0 && f.Calls*(each+f.CallLatency) > f.Work
+			if f.Calls*each > 0.97*f.Work || told || len(lasting) > 1 && (share < 0 || share > 0.95) {
 				continue
 			}
 			wg.Go(func() { some[i], found[i], errs[i] = f.waited(ctx, t, each, share, len(lasting) > 1) })
