@@ -117,7 +117,7 @@ func TestRareWaitsAreUsual(t *testing.T) {
 	for _, c := range []struct {
 		batch int
 		usual bool
-	}{{0, true}, {10, false}} {
+	}{{0, true}, {2, false}, {10, false}} {
 		s := system{rate: 23.5, service: exponentially(0.03), mean: 0.03, workers: 5, calls: 2, latency: 0.01, qps: 50, tokens: 100, batch: c.batch}
 		d := s.run(*seed, 1200).delta(t)
 		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)

@@ -67,7 +67,7 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
 	if report == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nWhat the data can't tell, what-if curves and Go snippets: %s\n", report)
+	_, err := fmt.Fprintf(w, "\nWhat the data can't tell, what-if curves and what to paste: %s\n", report)
 	return err
 }
 
