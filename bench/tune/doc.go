@@ -24,15 +24,15 @@
 //
 // How far to trust it: 50 controllers were simulated with another simulator than ours for
 // 25 to 30 minutes, 17 of them plain ones, 15 behind a client's limit, 6 with bursts, and
-// tuned from the metrics that client-go or controller-runtime export. Of the rates, times
-// at work without waits and utilisations all but one rate were within 10%; of 128
-// predictions of the 99th percentile of the wait after a change of workers or of the
-// limit, where it then is above 1 ms, 114 were within 25% and 121 in their intervals, of
-// 95%; all 15 recommendations cost at most 1.1 times the cheapest settings that met the
-// objectives. That simulator itself, told the rate and the mean work of the same minutes,
-// was within 25% in 121: the rest is chance. What two scrapes don't hold makes most of what
-// was missed: how long bursts last, how many keys there are, and how many calls each
-// reconcile makes.
+// tuned from the metrics that client-go or controller-runtime export. Of what they did in
+// these minutes the adds, the times at work without waits and the utilisations were within
+// 10%; of 128 predictions of the 99th percentile of the wait after a change of workers or
+// of the limit, where it then is above 1 ms, 114 were within 25% and 121 in their
+// intervals, of 95%; all 15 recommendations cost at most 1.1 times the cheapest settings
+// that met the objectives. That simulator itself, told the rate and the mean work of the
+// same minutes, was within 25% in 121: the rest is chance. What two scrapes don't hold
+// makes most of what was missed: how long bursts last, how many keys there are, and how
+// many calls each reconcile makes.
 //
 // The fit was developed with 61 controllers, of which at an earlier time 348 of 382
 // predictions with two seeds were within 25% and 361 in their intervals. To repeat that:
