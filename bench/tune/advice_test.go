@@ -255,6 +255,7 @@ func TestBudgetKeepsWhatWasFound(t *testing.T) {
 // A fit that is cut short advises from what it tried, where that explains the waits:
 // here the time, which is virtual, goes by between two shapes of the service time.
 func TestBudgetEndsTheFit(t *testing.T) {
+	numbers(t)
 	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
