@@ -157,3 +157,19 @@ func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
 		assert.Less(t, p99.High, 20.0)
 	}
 }
+
+// Client-go times requests with their wait for the limit. Where these waits are rare, only
+// the longest tell whether somebody else's client does.
+func TestRequestsWithTheirWaits(t *testing.T) {
+	bounds := []float64{0.005, 0.025, 0.1, 0.25}
+	waits := scrape.Histogram{Bounds: bounds, Counts: []float64{15_000, 100, 300, 600, 0}, Sum: 130}
+	without := scrape.Histogram{Bounds: bounds, Counts: []float64{6000, 9000, 999, 1, 0}, Sum: 160}
+	with := scrape.Histogram{Bounds: bounds, Counts: []float64{5600, 8700, 1090, 610, 0}, Sum: 290}
+	assert.True(t, includes(with, waits))
+	assert.False(t, includes(without, waits))
+	assert.False(t, includes(with, scrape.Histogram{}))
+	with.Counts[3] -= 5
+	assert.True(t, includes(with, waits), "some are under way")
+	coarse := scrape.Histogram{Bounds: []float64{0.1}, Counts: []float64{15_390, 610}, Sum: 290}
+	assert.True(t, includes(coarse, waits), "by the bounds, not by their places")
+}
