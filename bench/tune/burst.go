@@ -48,8 +48,11 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		finer = f.service.rather
 	}
 	best, err := f.chooseShape(ctx, t, shapes, finer, progress)
-	if err != nil || best.score <= surely {
-		return f.fewer(ctx, t, best, err, progress)
+	if err != nil {
+		return best, err
+	}
+	if best.score <= surely {
+		return best, f.fewer(ctx, t, best, progress)
 	}
 	// Little room makes short simulations differ by much: what they rule out gets
 	// another chance in longer ones.
@@ -57,11 +60,15 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	long := t
 	long.longest *= 5
 	x, err := long.run(ctx)
-	if err != nil || x.score <= surely {
-		return f.fewer(ctx, t, x, err, progress)
+	usual := x.score <= surely
+	if err == nil && !usual {
+		x, usual, err = f.usual(ctx, long, x, progress)
 	}
-	if x, usual, err := f.usual(ctx, long, x, progress); err != nil || usual {
-		return f.fewer(ctx, t, x, err, progress)
+	if err != nil {
+		return x, err
+	}
+	if usual {
+		return x, f.fewer(ctx, t, x, progress)
 	}
 	// The waits may be those of a service time with two humps.
 	was, unmixed := f.shape, f.samples

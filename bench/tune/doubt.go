@@ -74,7 +74,7 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 	}
 	full := m.full(f.Settings) || lasting && !bounded
 	widen := func(x *Interval, least float64, of func(...Figures) float64) openness {
-		log := func(f ...Figures) float64 { return math.Log(least + of(f...)) }
+		log := func(f Figures) float64 { return math.Log(least + of(f)) }
 		levels, ratios := make([][]float64, drawn), make([][]float64, drawn)
 		unstable := full
 		for k, list := range all {

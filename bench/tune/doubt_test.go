@@ -9,20 +9,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// offering is a model of exponential work of 50 ms, at random, that keeps so many workers
+// busy, of which so many reconciles were measured.
+func offering(load, observations float64) *Model {
+	const work = 0.05
+	m := &Model{
+		Observations: observations, Dispersion: 1, ArrivalRate: load / work, AddRate: load / work, Offered: load,
+		Work: work, Busy: work, Service: work, Interval: observations * work / load, queues: measuredQueues,
+	}
+	m.Spec = &loadgen.Spec{Name: "offering", Seed: 1, Resources: []loadgen.Resource{{
+		Name: "objects", Kind: "metadata", Count: keysUnknown,
+		Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: m.ArrivalRate}},
+	}}}
+	m.setService(shape{family: "gamma", cv: 1}, 1)
+	return m
+}
+
 // Of one worker, whose waits are known by a formula, the interval is as wide as
 // two thousand reconciles leave the load open; of twice as many it is narrower.
 func TestDoubted(t *testing.T) {
 	numbers(t)
 	const load = 0.7
-	m := &Model{
-		Observations: 2000, Dispersion: 1, ArrivalRate: load / 0.05, AddRate: load / 0.05, Offered: load,
-		Work: 0.05, Busy: 0.05, Service: 0.05, Interval: 2000 * 0.05 / load, queues: measuredQueues,
-	}
-	m.Spec = &loadgen.Spec{Name: "one", Seed: 1, Resources: []loadgen.Resource{{
-		Name: "objects", Kind: "metadata", Count: keysUnknown,
-		Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: m.ArrivalRate}},
-	}}}
-	m.setService(shape{family: "gamma", cv: 1}, 1)
+	m := offering(load, 2000)
 	one := defaultSettings()
 	one.Workers, one.QPS, one.Burst = 1, 0, 0
 	half := func() float64 {
@@ -74,15 +82,7 @@ func TestApart(t *testing.T) {
 // What short simulations chose is raised until a long one keeps the bound, and settings
 // have to carry as much as the load may be.
 func TestRecommendationsAreFirm(t *testing.T) {
-	m := &Model{
-		Observations: 5000, Dispersion: 1, ArrivalRate: 40, AddRate: 40, Offered: 2, ServiceCV: 1,
-		Work: 0.05, Busy: 0.05, Service: 0.05, Interval: 125, queues: measuredQueues,
-	}
-	m.Spec = &loadgen.Spec{Name: "two", Seed: 1, Resources: []loadgen.Resource{{
-		Name: "objects", Kind: "metadata", Count: keysUnknown,
-		Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: m.ArrivalRate}},
-	}}}
-	m.setService(shape{family: "gamma", cv: 1}, 1)
+	m := offering(2, 5000)
 	x := defaultSettings()
 	x.Workers, x.QPS, x.Burst = 3, 0, 0
 	s := newSearch(m, x, Options{Seed: 1}, clientGo, func(string) {})

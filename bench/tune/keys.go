@@ -202,9 +202,9 @@ const saturated = 0.999
 // fewer looks for the fewest keys with which arrivals at random explain what was measured as
 // well as many do: nothing but the waits for a key's own work tells of them, and with fewer
 // workers more of what comes would be coalesced. Intervals hold what they predict.
-func (f *fit) fewer(ctx context.Context, t trial, best outcome, err error, progress func(string)) (outcome, error) {
-	if err != nil || f.Spec.Resources[0].Count < keysUnknown || f.throttled {
-		return best, err
+func (f *fit) fewer(ctx context.Context, t trial, best outcome, progress func(string)) error {
+	if f.Spec.Resources[0].Count < keysUnknown || f.throttled {
+		return nil
 	}
 	defer f.take(f.now())
 	samples := f.samples
@@ -214,7 +214,7 @@ func (f *fit) fewer(ctx context.Context, t trial, best outcome, err error, progr
 	for _, share := range []float64{0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3} {
 		x, ok, err := f.ofKeys(ctx, t, share, keysUnknown, progress)
 		if err != nil {
-			return best, err
+			return err
 		}
 		if !ok {
 			continue
@@ -230,7 +230,7 @@ func (f *fit) fewer(ctx context.Context, t trial, best outcome, err error, progr
 	if fewest != nil {
 		f.divided = append(f.divided, fewest)
 	}
-	return best, nil
+	return nil
 }
 
 // ofKeys simulates arrivals at random at so many keys, fewer than most, that this share of

@@ -150,7 +150,6 @@ func (e *engine) finish(j job) {
 	e.reconciles++
 	e.own += j.own + e.config.Occupied
 	if e.api != nil {
-		e.held.record(j.held)
 		e.pairs.add(Pair{j.service, j.held})
 	}
 	switch {

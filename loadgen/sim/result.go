@@ -40,8 +40,7 @@ type Result struct {
 	Work      Distribution `json:"work"`      // from Get to Done, as workqueue_work_duration_seconds
 	Settle    Distribution `json:"settle"`    // from an event's time to the end of the first successful reconcile that saw it
 	Throttle  Distribution `json:"throttle"`  // of an API call, for the client's rate limit
-	Held      Distribution `json:"-"`         // of a reconcile by all its calls' waits for that limit
-	Pairs     []Pair       `json:"-"`         // of that with the reconcile's own work; some thousand, evenly spread over the time
+	Pairs     []Pair       `json:"-"`         // of a reconcile's own work and its calls' waits for that limit; some thousand, evenly spread over the time
 	StoreWait Distribution `json:"storeWait"` // of a batch, for the store's lock
 
 	Queues []QueueResult `json:"queues"`
@@ -114,7 +113,6 @@ type tally struct {
 	own               time.Duration
 	settled           Distribution
 	throttle          Distribution
-	held              Distribution
 	pairs             pairs
 	storeWait         Distribution
 	window            progress // at the last arrival
@@ -134,11 +132,11 @@ type progress struct {
 
 // begin begins to count.
 func (t *tally) begin(stations []*station, now time.Duration) {
-	events, settled, throttle, held, storeWait := t.events, t.settled, t.throttle, t.held, t.storeWait
-	for _, d := range []*Distribution{&settled, &throttle, &held, &storeWait} {
+	events, settled, throttle, storeWait := t.events, t.settled, t.throttle, t.storeWait
+	for _, d := range []*Distribution{&settled, &throttle, &storeWait} {
 		d.reset()
 	}
-	*t = tally{counting: true, events: events, since: now, settled: settled, throttle: throttle, held: held, storeWait: storeWait}
+	*t = tally{counting: true, events: events, since: now, settled: settled, throttle: throttle, storeWait: storeWait}
 	for _, s := range stations {
 		s.busyArea, s.depthArea = 0, 0
 		s.probe.reset()
@@ -164,7 +162,7 @@ func (e *engine) result() Result {
 		Seed: e.config.Seed, Load: e.clock.now - t.since, Events: t.events,
 		Arrivals: t.arrivals, Listed: t.listed, Coalesced: t.coalesced, Reconciles: t.reconciles, Failures: t.failed,
 		GivenUp: t.givenUp, Requeued: t.requeued, Unsettled: e.ledger.open, APICalls: t.apiCalls,
-		Settle: t.settled, Throttle: t.throttle, Held: t.held, Pairs: t.pairs.list, StoreWait: t.storeWait,
+		Settle: t.settled, Throttle: t.throttle, Pairs: t.pairs.list, StoreWait: t.storeWait,
 	}
 	if last := t.window; e.config.Until == 0 && last.at > t.since && t.lastDue > t.firstDue {
 		w = last
