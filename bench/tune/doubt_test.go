@@ -104,3 +104,21 @@ func TestRecommendationsAreFirm(t *testing.T) {
 	f.Settings.Workers = 2
 	assert.False(t, s.meets(f), "a few percent more are too much")
 }
+
+// Between explanations that are far apart nothing is true: predicted is what most do.
+func TestMostExplanationsDecide(t *testing.T) {
+	m := offering(0.7, 2000)
+	one := defaultSettings()
+	one.Workers, one.QPS, one.Burst = 1, 0, 0
+	alone, err := m.predict(t.Context(), one, surer, *seed)
+	require.NoError(t, err)
+	many, few := m.now(), m.now()
+	few.arrivals.Rate /= 10
+	for range 6 {
+		m.samples = append(m.samples, many)
+	}
+	m.samples = append(m.samples, few, few)
+	f, err := m.predict(t.Context(), one, surer, *seed)
+	require.NoError(t, err)
+	assert.InEpsilon(t, alone.Wait.P99.Mean, f.Wait.P99.Mean, 0.15)
+}
