@@ -39,9 +39,11 @@ func TestLog(t *testing.T) {
 					}
 					return Fault{}
 				})
+				// The renew deadline is no multiple of the retry period: where a retry and the
+				// deadline fall together either may come first.
 				logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true), ktesting.Verbosity(0)))
 				e, err := elector(leaderelection.LeaderElectionConfig{
-					Lock: server.Lock("a"), LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+					Lock: server.Lock("a"), LeaseDuration: 15 * time.Second, RenewDeadline: 9 * time.Second, RetryPeriod: 2 * time.Second,
 					Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 				})
 				require.NoError(t, err)
