@@ -14,7 +14,7 @@ import (
 type trust struct {
 	Theory  [][5]string // model, utilisation, wait by theory, simulated, difference
 	Worst   string      // the largest difference from theory
-	Reality [][5]string // utilisation, p50 driven, simulated, p99 driven, simulated
+	Reality [][6]string // arrivals, utilisation, p50 driven, simulated, p99 driven, simulated
 }
 
 // recordedTrust reads the validation that came with this program.
@@ -29,10 +29,11 @@ func recordedTrust() trust {
 		})
 	}
 	t.Worst = wording.Percent(worst)
+	kinds := map[string]string{"poisson": "at random", "onoff": "in bursts"}
 	wait := func(d time.Duration) string { return seconds(d.Seconds()) }
 	for _, r := range reality.Recorded() {
-		t.Reality = append(t.Reality, [5]string{
-			wording.Percent(r.Utilisation), wait(r.DrivenP50), wait(r.SimulatedP50), wait(r.DrivenP99), wait(r.SimulatedP99),
+		t.Reality = append(t.Reality, [6]string{
+			kinds[r.Arrivals], wording.Percent(r.Utilisation), wait(r.DrivenP50), wait(r.SimulatedP50), wait(r.DrivenP99), wait(r.SimulatedP99),
 		})
 	}
 	return t

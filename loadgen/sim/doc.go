@@ -25,13 +25,17 @@
 // A test holds it against goroutines on client-go's queue in a bubble of virtual
 // time: every key is handed out in the same order at the same time. Package
 // reality holds it against drives in real time, of the same events and service
-// times: five workers, exponential service of 1 s, seven minutes each, on two
-// processors with a load average of 20, where the load itself came up to 31 ms late:
+// times: five workers, exponential service of 50 ms, a minute each, on two idle
+// processors. On and off take a second each, at random; while on there are twice as
+// many events.
 //
-//	utilisation   queue wait p50: driven, simulated   p99: driven, simulated
-//	0.5                             5 µs, 2 µs             1.001 s, 1.003 s
-//	0.8                           295 ms, 289 ms           2.775 s, 2.775 s
-//	0.95                         2.751 s, 2.703 s          8.338 s, 8.410 s
+//	events      utilisation   queue wait p50: driven, simulated   p99: driven, simulated
+//	at random   0.5                            5 µs, 2 µs            51.2 ms, 51.2 ms
+//	            0.8                        10.6 ms, 10.3 ms           158 ms, 157 ms
+//	            0.95                         186 ms, 182 ms           531 ms, 522 ms
+//	on and off  0.5                        72.0 ms, 71.2 ms           427 ms, 425 ms
+//	            0.8                        1.712 s, 1.704 s          3.764 s, 3.743 s
+//	            0.95                       4.547 s, 4.534 s          8.825 s, 8.791 s
 //
 // `benchrun sim validate` and `benchrun sim validate --drive` repeat both.
 //

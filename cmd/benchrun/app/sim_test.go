@@ -108,6 +108,8 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"validate", "--precision", "0"}, `invalid argument "0" for "--precision"`},
 		{[]string{"validate", "--replicas", "0"}, "error: --replicas: found 0, expected more than 0"},
 		{[]string{"validate", "--utilisation", "0.5"}, "error: --utilisation: has no effect with --drive=false"},
+		{[]string{"validate", "--arrivals", "onoff"}, "error: --arrivals: has no effect with --drive=false"},
+		{[]string{"validate", "--drive", "--arrivals", "ramp"}, `arrivals: found "ramp", expected onoff or poisson`},
 		{[]string{"validate", "--drive", "--precision", "5%"}, "error: --precision: has no effect with --drive=true"},
 		{[]string{"validate", "--drive", "--workers", "0"}, "error: --workers: found 0, expected more than 0"},
 		{[]string{"validate", "--drive", "--duration", "-1s"}, "error: --duration: found -1s, expected more than 0"},

@@ -29,8 +29,8 @@ interval of the mean is narrow enough, and prints theory, simulation and
 difference. It exits with 1 if a difference is above 2%.
 
 With --drive it drives a controller on client-go's queue in real time, simulates
-it with the same events and service times, and prints p50 and p99 of the queue
-wait of both. It exits with 1 if one differs by more than 15% and more than
+it with the same events and service times, at random and in bursts, and prints
+p50 and p99 of the queue wait of both. It exits with 1 if one differs by more than 15% and more than
 50 µs. That needs a machine with little else to do.`,
 		Example: `  # All models, in some minutes
   benchrun sim validate
@@ -38,11 +38,11 @@ wait of both. It exits with 1 if one differs by more than 15% and more than
   # A first look
   benchrun sim validate --precision 5%
 
-  # Against reality, three minutes
+  # Against reality, six minutes
   benchrun sim validate --drive`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			others := []string{"utilisation", "workers", "service", "duration"}
+			others := []string{"arrivals", "utilisation", "workers", "service", "duration"}
 			if v.driven {
 				others = []string{"precision", "replicas"}
 			}
@@ -62,6 +62,11 @@ wait of both. It exits with 1 if one differs by more than 15% and more than
 	f.Var((*share)(&v.theory.Precision), "precision", "wanted half width of the means' intervals")
 	f.IntVar(&v.theory.Most, "replicas", 60, "simulations of a model at most")
 	f.BoolVar(&v.driven, "drive", false, "compare with drives in real time")
+	f.StringSliceVar(&v.reality.Arrivals, "arrivals", []string{"poisson", "onoff"}, "how events come, in the drives: at random (poisson), a second of twice as many and a second of none (onoff)")
+	_ = cmd.RegisterFlagCompletionFunc("arrivals", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return behindCommas(reality.Kinds(), typed), cobra.ShellCompDirectiveNoFileComp
+	}) // the flag is known to exist
+	f.Lookup("arrivals").DefValue = "poisson,onoff"
 	f.Float64SliceVar(&v.reality.Utilisations, "utilisation", []float64{0.5, 0.8, 0.95}, "`shares` of the time that the workers are busy, in the drives")
 	f.Lookup("utilisation").DefValue = "0.5,0.8,0.95"
 	f.IntVar(&v.reality.Workers, "workers", 5, "concurrent reconciles, in the drives")
@@ -104,15 +109,15 @@ func (v *simValidation) compare(cmd *cobra.Command) error {
 	}
 	v.reality.Seed = v.theory.Seed
 	v.reality.Done = func(r reality.Row) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "utilisation %.2f: %d reconciles driven and simulated\n", r.Utilisation, r.Reconciles)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, utilisation %.2f: %d reconciles driven and simulated\n", r.Arrivals, r.Utilisation, r.Reconciles)
 	}
 	rows, failure := reality.Compare(cmd.Context(), v.reality)
-	t := table{header: []string{"utilisation", "reconciles", "p50 driven", "simulated", "p99 driven", "simulated", "agrees"}, value: rows}
+	t := table{header: []string{"arrivals", "utilisation", "reconciles", "p50 driven", "simulated", "p99 driven", "simulated", "agrees"}, value: rows}
 	agree := true
 	for _, r := range rows {
 		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
-			figureText(r.Utilisation, "share"), fmt.Sprint(r.Reconciles),
+			r.Arrivals, figureText(r.Utilisation, "share"), fmt.Sprint(r.Reconciles),
 			roundDuration(r.DrivenP50).String(), roundDuration(r.SimulatedP50).String(),
 			roundDuration(r.DrivenP99).String(), roundDuration(r.SimulatedP99).String(), yes(r.Agrees()),
 		})

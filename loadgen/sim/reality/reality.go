@@ -4,15 +4,19 @@
 //  1. How long an idle worker takes to wake up on this machine is measured, as
 //     nothing in a specification says.
 //  2. [Compare] drives a controller on client-go's queue at some utilisations,
-//     and simulates it with the same events and the same service times.
+//     with events at random and in bursts, and simulates it with the same
+//     events and the same service times. At half the utilisation most events
+//     that come at random find an idle worker; of bursts they wait.
 //  3. A [Row] holds both queue waits beside each other.
 package reality
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
@@ -24,7 +28,8 @@ import (
 
 // Options say what is compared.
 type Options struct {
-	Utilisations []float64     // of the workers, below 1
+	Arrivals     []string      // of events: poisson, onoff (bursts)
+	Utilisations []float64     // of the workers, below 1, for each of Arrivals
 	Workers      int           // concurrent reconciles
 	Service      randvar.Dist  // seconds of a reconcile
 	Duration     time.Duration // of each drive
@@ -35,6 +40,7 @@ type Options struct {
 
 // A Row is one drive and its simulation.
 type Row struct {
+	Arrivals     string        `json:"arrivals"`
 	Utilisation  float64       `json:"utilisation"`
 	Reconciles   int64         `json:"reconciles"`
 	Handover     time.Duration `json:"handoverNanoseconds"` // as measured before the drive
@@ -58,29 +64,50 @@ func (r Row) Agrees() bool {
 	return near(r.SimulatedP50, r.DrivenP50) && near(r.SimulatedP99, r.DrivenP99)
 }
 
-// Compare drives and simulates each utilisation in turn. What it returns
-// together with an error are the rows so far.
+// Compare drives and simulates all arrivals at each utilisation in turn. What it
+// returns together with an error are the rows so far.
 func Compare(ctx context.Context, o Options) ([]Row, error) {
-	var rows []Row
 	for _, utilisation := range o.Utilisations {
 		if !(utilisation > 0 && utilisation < 1) {
-			return rows, fmt.Errorf("utilisation: found %v, expected more than 0 and less than 1", utilisation)
+			return nil, fmt.Errorf("utilisation: found %v, expected more than 0 and less than 1", utilisation)
 		}
-		row, err := o.compare(ctx, utilisation)
-		if err != nil {
-			return rows, err
+	}
+	for _, kind := range o.Arrivals {
+		if _, ok := arrivals[kind]; !ok {
+			return nil, fmt.Errorf("arrivals: found %q, expected %s", kind, strings.Join(Kinds(), " or "))
 		}
-		rows = append(rows, row)
-		if o.Done != nil {
-			o.Done(row)
+	}
+	var rows []Row
+	for _, kind := range o.Arrivals {
+		for _, utilisation := range o.Utilisations {
+			row, err := o.compare(ctx, kind, utilisation)
+			if err != nil {
+				return rows, err
+			}
+			rows = append(rows, row)
+			if o.Done != nil {
+				o.Done(row)
+			}
 		}
 	}
 	return rows, nil
 }
 
-func (o Options) compare(ctx context.Context, utilisation float64) (Row, error) {
-	row := Row{Utilisation: utilisation, Handover: handover(200)}
-	spec := o.spec(utilisation)
+// arrivals are what events may come like, but for their rate.
+var arrivals = map[string]loadgen.Arrivals{
+	"poisson": {},
+	// A second of twice the rate, a second of nothing.
+	"onoff": {Kind: "onoff", On: second, Off: second},
+}
+
+var second, _ = randvar.Parse("exp(1s)") // known to be well formed
+
+// Kinds are the arrivals that [Compare] knows.
+func Kinds() []string { return slices.Sorted(maps.Keys(arrivals)) }
+
+func (o Options) compare(ctx context.Context, kind string, utilisation float64) (Row, error) {
+	row := Row{Arrivals: kind, Utilisation: utilisation, Handover: handover(200)}
+	spec := o.spec(kind, utilisation)
 	warmup := o.Duration / 10
 	driven, err := drive.Run(ctx, drive.Config{Workload: spec.Name, Spec: spec, Seed: o.Seed, Speed: 1, Warmup: warmup})
 	if err != nil {
@@ -101,13 +128,15 @@ func (o Options) compare(ctx context.Context, utilisation float64) (Row, error) 
 }
 
 // spec is a load of small objects, many enough that few changes coalesce.
-func (o Options) spec(utilisation float64) *loadgen.Spec {
+func (o Options) spec(kind string, utilisation float64) *loadgen.Spec {
 	rate := utilisation * float64(o.Workers) / o.Service.Mean()
+	events := loadgen.Events{Mix: loadgen.Mix{Update: 1}, Arrivals: arrivals[kind]}
+	events.Arrivals.Rate = rate
 	return &loadgen.Spec{
-		Name: fmt.Sprintf("utilisation-%v", utilisation), Seed: o.Seed, Duration: o.Duration,
+		Name: fmt.Sprintf("%s-%v", kind, utilisation), Seed: o.Seed, Duration: o.Duration,
 		Resources: []loadgen.Resource{{
 			Kind: "metadata", Count: int(math.Max(1000, 100*rate)), Namespaces: 10,
-			Events: loadgen.Events{Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Rate: rate}},
+			Events: events,
 		}},
 		Reconcile: loadgen.Reconcile{Workers: o.Workers, Service: o.Service},
 	}

@@ -17,7 +17,7 @@ func TestCompareDrivesAndSimulatesTheSame(t *testing.T) {
 	require.NoError(t, err)
 	var done []Row
 	rows, err := Compare(t.Context(), Options{
-		Utilisations: []float64{0.8}, Workers: 2, Service: service, Duration: time.Second, Seed: 3,
+		Arrivals: []string{"onoff"}, Utilisations: []float64{0.8}, Workers: 2, Service: service, Duration: time.Second, Seed: 3,
 		Done: func(r Row) { done = append(done, r) },
 	})
 	require.NoError(t, err)
@@ -52,8 +52,9 @@ func TestCompareRefusesOverload(t *testing.T) {
 
 func TestRecordedComparisonAgrees(t *testing.T) {
 	rows := Recorded()
-	require.Len(t, rows, 3)
-	for i, utilisation := range []float64{0.5, 0.8, 0.95} {
+	require.Len(t, rows, 6)
+	for i, utilisation := range []float64{0.5, 0.8, 0.95, 0.5, 0.8, 0.95} {
+		assert.Equal(t, []string{"poisson", "onoff"}[i/3], rows[i].Arrivals)
 		assert.Equal(t, utilisation, rows[i].Utilisation)
 		assert.Positive(t, rows[i].Reconciles)
 		assert.True(t, rows[i].Agrees(), "%+v", rows[i])
