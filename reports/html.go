@@ -31,6 +31,8 @@ var (
 	startJS string
 	//go:embed assets/report.css
 	reportCSS string
+	//go:embed assets/shell.html.tmpl
+	shellHTML string
 	//go:embed assets/report.html.tmpl
 	reportHTML string
 )
@@ -40,7 +42,7 @@ var application = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS +
 
 var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"join": strings.Join, "plural": wording.Count,
-}).Parse(reportHTML))
+}).Parse(shellHTML + reportHTML))
 
 // renderHTML prints the page as report.html: one file that needs no other and
 // no network. Its content security policy allows exactly the two scripts that
@@ -52,21 +54,22 @@ func renderHTML(p *page) ([]byte, error) {
 		shell
 		Links []link
 		Data  pageData
-	}{p, newShell(application), p.links, pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
+	}{p, newShell(p.Title+": "+p.Subtitle, application), p.links, pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
 	return buf.Bytes(), err
 }
 
 // A shell is what all pages have in common: style, scripts, and the policy that
 // lets these run and no others.
 type shell struct {
+	Tab                  string // the page's title
 	Policy               string
 	CSS                  template.CSS
 	ECharts, Application template.JS
 }
 
-func newShell(script string) shell {
+func newShell(tab, script string) shell {
 	policy := fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(script))
-	return shell{policy, template.CSS(reportCSS), template.JS(echarts), template.JS(script)}
+	return shell{tab, policy, template.CSS(reportCSS), template.JS(echarts), template.JS(script)}
 }
 
 // hash is a script's source expression in a content security policy.

@@ -25,29 +25,34 @@ var tuneApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flames
 
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
 	"effects": tune.Effects, "share": wording.Percent, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g%%", 100*x) }, "seconds": secondsText,
-}).Parse(tuneHTML))
+}).Parse(shellHTML + tuneHTML))
 
 // WriteTune writes recommended settings into the directory dir: tune.json for
 // machines (see package schema), tune.md for pull requests and report.html.
 // Each file appears whole or not at all.
 func WriteTune(dir string, r tune.Result) error {
+	html, err := renderTuneHTML(r)
+	if err != nil {
+		return fmt.Errorf("report.html: %w", err)
+	}
+	return writeAdvice(dir, "tune", r, renderTuneMarkdown(r), html)
+}
+
+// writeAdvice writes the three forms of an advice.
+func writeAdvice(dir, name string, advice any, markdown, html []byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("directory of the report: %w", err)
 	}
 	defer root.Close()
-	machine, err := json.MarshalIndent(r, "", "  ")
+	machine, err := json.MarshalIndent(advice, "", "  ")
 	if err != nil {
-		return fmt.Errorf("tune.json: %w", err)
-	}
-	html, err := renderTuneHTML(r)
-	if err != nil {
-		return fmt.Errorf("report.html: %w", err)
+		return fmt.Errorf("%s.json: %w", name, err)
 	}
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"tune.json", append(machine, '\n')}, {"tune.md", renderTuneMarkdown(r)}, {"report.html", html}} {
+	}{{name + ".json", append(machine, '\n')}, {name + ".md", markdown}, {"report.html", html}} {
 		if err := writeFile(root, f.name, f.data); err != nil {
 			return err
 		}
@@ -65,7 +70,7 @@ func renderTuneHTML(r tune.Result) ([]byte, error) {
 		Title string
 		Data  tuneData
 		Trust trust
-	}{r, newShell(tuneApplication), tuneTitle(r), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
+	}{r, newShell("informerbench: recommended settings", tuneApplication), tuneTitle(r), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
 	return buf.Bytes(), err
 }
 

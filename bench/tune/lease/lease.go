@@ -44,8 +44,12 @@ type Problem struct {
 	Progress func(doing string) `json:"-"`
 }
 
+// SchemaVersion is of an Advice's JSON.
+const SchemaVersion = 1
+
 // Advice is the settings to take, with the evidence.
 type Advice struct {
+	Schema int `json:"schema"` // SchemaVersion
 	Problem
 	Elector     string            `json:"elector"` // that was simulated
 	Recommended failover.Settings `json:"recommended"`
@@ -89,7 +93,7 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 	if err := p.complete(ctx); err != nil {
 		return Advice{}, err
 	}
-	a := Advice{Problem: p, Stopped: "complete"}
+	a := Advice{Schema: SchemaVersion, Problem: p, Stopped: "complete"}
 	err := a.search(ctx)
 	if err == nil && len(a.Choices) == 0 {
 		err = p.impossible(ctx)

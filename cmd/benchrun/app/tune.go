@@ -100,7 +100,7 @@ report says which of the two and what comes nearest).`,
 				if len(args) > 0 {
 					return noArgs(cmd, args)
 				}
-				return l.election.run(cmd, l.options.Seed, l.out)
+				return l.runElection(cmd)
 			}
 			return l.run(cmd, args)
 		},
@@ -126,7 +126,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.options.Client, "client", "", "whether queues share one client's limit: shared, own (default own in kube-controller-manager, else shared)")
 	f.Uint64Var(&l.options.Seed, "seed", 1, "seed of the simulations; how far another one's advice differs tells how far to trust it")
 	f.DurationVar(&l.options.Budget, "budget", 5*time.Minute, "time for fit and search, which seldom need it, 0 for no limit")
-	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
+	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune, or -election)")
 	f.BoolVar(&l.elections, "election", false, "recommend the settings of leader election")
 	l.out.addTo(cmd)
 	l.election.addTo(cmd)
@@ -143,7 +143,7 @@ func (l *tuneCommandLine) checkKind(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		ofElections := strings.HasPrefix(f.Usage, electionUsage)
 		switch {
-		case err != nil || slices.Contains([]string{"election", "seed", "output"}, f.Name):
+		case err != nil || slices.Contains([]string{"election", "seed", "output", "out"}, f.Name):
 		case l.elections && !ofElections:
 			err = fmt.Errorf("--%s: has no effect with --election", f.Name)
 		case !l.elections && ofElections:
@@ -215,13 +215,10 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err := l.check(cmd, args); err != nil {
 		return err
 	}
-	if l.dir == "" {
-		l.dir = newDir("tune")
+	err := l.chooseDir("tune")
+	if err != nil {
+		return err
 	}
-	if err := usable(l.dir); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	var err error
 	if l.options.Current, err = l.settings.current(cmd); err != nil {
 		return err
 	}
@@ -244,16 +241,33 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	return l.publish(cmd, result)
 }
 
+// chooseDir names the directory of the report, unless a flag does, and refuses one that
+// can't take it.
+func (l *tuneCommandLine) chooseDir(kind string) error {
+	if l.dir == "" {
+		l.dir = newDir(kind)
+	}
+	if err := usable(l.dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+// writeInto has a report written into dir, unless somebody else has written there
+// meanwhile.
+func writeInto(dir string, write func() error) error {
+	if err := usable(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return write()
+}
+
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
-	// The advice is shown even if the disk is full, or somebody else has written
-	// there meanwhile.
-	wrote := usable(l.dir)
-	if wrote == nil {
-		wrote = os.MkdirAll(l.dir, 0o777)
-	}
-	if wrote == nil {
-		wrote = reports.WriteTune(l.dir, *r)
-	}
+	// The advice is shown even if the disk is full.
+	wrote := writeInto(l.dir, func() error { return reports.WriteTune(l.dir, *r) })
 	page := filepath.Join(l.dir, "report.html")
 	if wrote != nil {
 		page = ""

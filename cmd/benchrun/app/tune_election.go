@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/informerbench/informerbench/impl/election"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim/failover"
+	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/leaderelection"
 )
@@ -126,13 +128,18 @@ func parseLease(text string) (failover.Settings, error) {
 	return s, s.Validate()
 }
 
-// run simulates, prints the settings side by side and what to paste.
-func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error {
+// runElection simulates, writes the report, and prints the settings side by side and
+// what to paste.
+func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
+	e := &l.election
 	p, err := e.problem(cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}
-	p.World.Seed = seed
+	if err := l.chooseDir("election"); err != nil {
+		return err
+	}
+	p.World.Seed = l.options.Seed
 	fmt.Fprintf(cmd.ErrOrStderr(), "elector %s, seed %d\n", e.elector, p.World.Seed)
 	begin := time.Now()
 	progress := newProgressLine(cmd.ErrOrStderr())
@@ -152,97 +159,28 @@ func (e *electionTuning) run(cmd *cobra.Command, seed uint64, out output) error 
 		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted: recommended is the best of %s tried; \"-\" was not simulated\n", wording.Count(len(advice.Choices), "retry period"))
 	}
 	advice.Elector = e.elector
-	if err := out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || out != "table" {
-		return err
+	// The advice is shown even if the disk is full.
+	wrote := writeInto(l.dir, func() error { return reports.WriteElection(l.dir, advice) })
+	if err := l.out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || l.out != "table" {
+		return errors.Join(err, wrote)
 	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), electionSnippets(advice))
-	return err
+	w := cmd.OutOrStdout()
+	for _, p := range lease.Paste(advice.Recommended) {
+		fmt.Fprintf(w, "\n%s:\n  %s", p.For, strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  ")+"\n")
+	}
+	if wrote == nil {
+		fmt.Fprintf(w, "\nreport: %s\n", filepath.Join(l.dir, "report.html"))
+	}
+	return wrote
 }
 
 // electionTable shows current and recommended settings side by side.
 func electionTable(a lease.Advice) table {
 	t := table{value: a, header: []string{"figure", "current", "recommended"}}
-	row := func(name string, of func(failover.Settings, map[failover.Scenario]failover.Result) string) {
-		index := func(all []failover.Result) map[failover.Scenario]failover.Result {
-			m := map[failover.Scenario]failover.Result{}
-			for _, r := range all {
-				m[r.Config.Scenario] = r
-			}
-			return m
-		}
-		t.rows = append(t.rows, []string{name, of(a.Current, index(a.Before)), of(a.Recommended, index(a.After))})
-	}
-	type results = map[failover.Scenario]failover.Result
-	simulated := func(scenario failover.Scenario, show func(failover.Result) string) func(failover.Settings, results) string {
-		return func(_ failover.Settings, all results) string {
-			if r, ok := all[scenario]; ok {
-				return show(r)
-			}
-			return "-"
-		}
-	}
-	times := func(r failover.Result) string {
-		x := r.Failover
-		if x.Runs == 0 {
-			return "-"
-		}
-		short := func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }
-		return short(x.P50) + " / " + short(x.P99) + " / " + short(x.Max) + " s"
-	}
-	row("lease / renew / retry", func(s failover.Settings, _ results) string { return s.String() })
-	row("first leader, p50 / p99 / max", simulated(failover.Start, times))
-	row("failover after a clean end", simulated(failover.Release, times))
-	row("failover after a crash", simulated(failover.Crash, times))
-	row("failover after a partition", simulated(failover.Partition, times))
-	row("API calls a second: leader, each other", simulated(failover.Steady, func(r failover.Result) string {
-		return fmt.Sprintf("%.2f, %.2f", r.LeaderCalls, r.StandbyCalls)
-	}))
-	row("leadership lost for nothing, an hour", simulated(failover.Steady, func(r failover.Result) string { return fmt.Sprintf("%.3g", r.Losses) }))
-	row("API calls of 3s for a renew deadline: leader kept", simulated(failover.SlowAPI, func(r failover.Result) string {
-		return wording.Percent(float64(r.Kept) / float64(max(1, r.Config.Runs)))
-	}))
-	row("API outage survived for sure", func(s failover.Settings, _ results) string { return a.Outage(s).String() })
-	row("clock rates may differ by", func(s failover.Settings, _ results) string {
-		return fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))
-	})
-	row("runs in which two led at once", func(_ failover.Settings, r results) string {
-		if len(r) == 0 {
-			return "-"
-		}
-		n := 0
-		for _, x := range r {
-			n += x.Overlaps
-		}
-		return fmt.Sprint(n)
-	})
-	for _, r := range a.BeyondSkew {
-		t.rows = append(t.rows, []string{
-			fmt.Sprintf("the same, partitions with a clock %.2f times as fast", r.Config.Rates[1]), "",
-			fmt.Sprintf("%d of %d, for up to %.1f s", r.Overlaps, r.Config.Runs, r.LongestBoth.Seconds()),
-		})
+	for _, e := range lease.Effects(a) {
+		t.rows = append(t.rows, []string{e.Figure, e.Now, e.Then})
 	}
 	return t
-}
-
-// electionSnippets is what to paste.
-func electionSnippets(a lease.Advice) string {
-	s := a.Recommended
-	inSource := func(d time.Duration) string {
-		if d%time.Second == 0 {
-			return fmt.Sprintf("%d * time.Second", d/time.Second)
-		}
-		return fmt.Sprintf("%d * time.Millisecond", d.Milliseconds())
-	}
-	return fmt.Sprintf(`
-Kubernetes' components:
-  --leader-elect-lease-duration=%v --leader-elect-renew-deadline=%v --leader-elect-retry-period=%v
-
-controller-runtime's manager.Options (k8s.io/utils/ptr):
-  LeaseDuration: ptr.To(%[4]s), RenewDeadline: ptr.To(%[5]s), RetryPeriod: ptr.To(%[6]s),
-
-client-go's leaderelection.LeaderElectionConfig:
-  LeaseDuration: %[4]s, RenewDeadline: %[5]s, RetryPeriod: %[6]s,
-`, s.LeaseDuration, s.RenewDeadline, s.RetryPeriod, inSource(s.LeaseDuration), inSource(s.RenewDeadline), inSource(s.RetryPeriod))
 }
 
 func electorNames() []string {

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,8 +18,13 @@ import (
 )
 
 func TestTuneElection(t *testing.T) {
-	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline")
+	dir := filepath.Join(t.TempDir(), "new")
+	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline", "--out", dir)
 	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "report: "+filepath.Join(dir, "report.html"))
+	for _, name := range []string{"report.html", "election.json", "election.md"} {
+		assert.FileExists(t, filepath.Join(dir, name))
+	}
 	assert.Contains(t, stdout, "15s/10s/2s")
 	assert.Regexp(t, `API outage survived for sure +6s`, stdout, "of this elector; client-go's survives 8s")
 	assert.Contains(t, stdout, "runs in which two led at once             ")
@@ -25,6 +32,8 @@ func TestTuneElection(t *testing.T) {
 	assert.Contains(t, stdout, "--leader-elect-lease-duration=")
 	assert.Contains(t, stdout, "RenewDeadline: ptr.To(")
 
+	full := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(full, "kept"), nil, 0o666))
 	for want, args := range map[string]string{
 		"--lease: found \"15s\"":                   "--lease=15s",
 		"--lease: found \"x\"":                     "--lease=15s/10s/x",
@@ -43,10 +52,10 @@ func TestTuneElection(t *testing.T) {
 		"--api-budget: found -1":                   "--api-budget=-1",
 		"--clock-skew: found 0":                    "--clock-skew=0",
 		"--workers: has no effect with --election": "--workers=5",
-		"--out: has no effect with --election":     "--out=x",
-		"no settings fail over in 2s":              "--failover=2s",
-		"0.0001 API calls/s are too few":           "--api-budget=0.0001",
-		"clock skew: found 1, expected a factor":   "--clock-skew=1",
+		"--out: ":                                "--out=" + full,
+		"no settings fail over in 2s":            "--failover=2s",
+		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
+		"clock skew: found 1, expected a factor": "--clock-skew=1",
 	} {
 		code, _, stderr := benchrun(t, "tune", "--election", "--runs=20", "--seed=1", args)
 		assert.Equal(t, 2, code, args)
@@ -75,10 +84,12 @@ func TestTuneElectionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout strings.Builder
+	dir := filepath.Join(t.TempDir(), "new")
 	stderr := trigger{word: "measuring", then: cancel}
-	code := testSuite().Main(ctx, []string{"tune", "--election", "--runs", "20", "--seed", "1"}, &stdout, &stderr)
+	code := testSuite().Main(ctx, []string{"tune", "--election", "--runs", "20", "--seed", "1", "--out", dir}, &stdout, &stderr)
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout.String())
+	assert.NoDirExists(t, dir)
 	assert.Contains(t, stderr.String(), "error: interrupted before any settings were seen to keep the objectives: nothing is recommended\n")
 
 	steady := failover.Result{Config: failover.Config{Scenario: failover.Steady}, LeaderCalls: 0.5}

@@ -157,27 +157,35 @@ type Result struct {
 	// Failover is how long after the event another candidate led, in the runs in
 	// which one did. A partitioned leader still leads for some of that time.
 	Failover     Times         `json:"failover"`
-	Kept         int           `json:"kept"`         // runs in which the leader stayed the leader
-	Unrecovered  int           `json:"unrecovered"`  // runs in which none led again within four lease durations
-	Overlaps     int           `json:"overlaps"`     // runs in which two led at once
-	LongestBoth  time.Duration `json:"longestBoth"`  // the longest time that two led at once
-	Losses       float64       `json:"lossesAnHour"` // times that a leader stopped without an event, an hour
-	LeaderCalls  float64       `json:"leaderCalls"`  // API calls a second of the leader, scenario steady
-	StandbyCalls float64       `json:"standbyCalls"` // and of each other candidate
+	Kept         int           `json:"kept"`                   // runs in which the leader stayed the leader
+	Unrecovered  int           `json:"unrecovered"`            // runs in which none led again within four lease durations
+	Overlaps     int           `json:"overlaps"`               // runs in which two led at once
+	LongestBoth  time.Duration `json:"longestBothNanoseconds"` // the longest time that two led at once
+	Losses       float64       `json:"lossesAnHour"`           // times that a leader stopped without an event, an hour
+	LeaderCalls  float64       `json:"leaderCalls"`            // API calls a second of the leader, scenario steady
+	StandbyCalls float64       `json:"standbyCalls"`           // and of each other candidate
 }
 
-// Times are quantiles of a duration over the runs that have one.
+// Times are the distribution of a duration over the runs that have one.
 type Times struct {
-	Runs int           `json:"runs"`
-	P50  time.Duration `json:"p50"`
-	P90  time.Duration `json:"p90"`
-	P99  time.Duration `json:"p99"`
-	Max  time.Duration `json:"max"`
-	Mean time.Duration `json:"mean"`
+	Runs  int           `json:"runs"`
+	Mean  time.Duration `json:"meanNanoseconds"`
+	P50   time.Duration `json:"p50Nanoseconds"`
+	P90   time.Duration `json:"p90Nanoseconds"`
+	P99   time.Duration `json:"p99Nanoseconds"`
+	Max   time.Duration `json:"maxNanoseconds"`
+	Curve []Point       `json:"curve,omitempty"` // from the least to the most
+}
+
+// A Point of a distribution: this share of the runs took no longer than that.
+type Point struct {
+	Share float64       `json:"share"`
+	Time  time.Duration `json:"nanoseconds"`
 }
 
 func newTimes(values []time.Duration) Times {
-	if len(values) == 0 {
+	n := len(values)
+	if n == 0 {
 		return Times{}
 	}
 	slices.Sort(values)
@@ -185,11 +193,15 @@ func newTimes(values []time.Duration) Times {
 	for _, v := range values {
 		sum += v
 	}
-	at := func(percent int) time.Duration { return values[(len(values)*percent-1)/100] }
-	return Times{
-		Runs: len(values), P50: at(50), P90: at(90), P99: at(99), Max: values[len(values)-1],
-		Mean: sum / time.Duration(len(values)),
+	at := func(permille int) time.Duration { return values[max(0, n*permille-1)/1000] }
+	t := Times{Runs: n, Mean: sum / time.Duration(n), P50: at(500), P90: at(900), P99: at(990), Max: values[n-1]}
+	for permille := 0; permille <= 1000; permille += 25 {
+		t.Curve = append(t.Curve, Point{float64(permille) / 1000, at(permille)})
+		if permille == 975 {
+			t.Curve = append(t.Curve, Point{0.99, t.P99}, Point{0.999, at(999)})
+		}
 	}
+	return t
 }
 
 // identity names a candidate.

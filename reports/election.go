@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+
+	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/bench/tune/lease"
+	"github.com/informerbench/informerbench/loadgen/sim/failover"
+)
+
+var (
+	//go:embed assets/election.js
+	electionJS string
+	//go:embed assets/election.html.tmpl
+	electionHTML string
+)
+
+// electionApplication is the script of the page of leader election.
+var electionApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + electionJS + startJS
+
+var electionTemplate = template.Must(template.New("election.html").Parse(shellHTML + electionHTML))
+
+// WriteElection writes recommended settings of leader election into the directory dir:
+// election.json for machines (see package schema), election.md for pull requests and
+// report.html. Each file appears whole or not at all.
+func WriteElection(dir string, a lease.Advice) error {
+	html, err := renderElectionHTML(a)
+	if err != nil {
+		return fmt.Errorf("report.html: %w", err)
+	}
+	return writeAdvice(dir, "election", a, renderElectionMarkdown(a), html)
+}
+
+// electionPage is what the page shows beside the advice.
+type electionPage struct {
+	*lease.Advice
+	shell
+	Effects []lease.Effect
+	Paste   []lease.Snippet
+	Shares  []string // of the runs, the columns of Times
+	Times   []electionTimes
+	Data    electionData
+}
+
+// electionTimes are the distribution of the time until another leads.
+type electionTimes struct {
+	After, Settings string
+	Runs            int
+	Seconds         []float64 // one for each share
+}
+
+// electionData is what the page's script draws from.
+type electionData struct {
+	Charts   []chart         `json:"charts"` // none, but the report's script looks for them
+	Election []electionChart `json:"election"`
+}
+
+type electionChart struct {
+	Title string         `json:"title"`
+	Lines []electionLine `json:"lines"` // the current settings first
+}
+
+type electionLine struct {
+	Name   string       `json:"name"`
+	Points [][2]float64 `json:"points"` // seconds, share of the runs
+}
+
+// electionScenarios are those that end with another leader, or a first one.
+var electionScenarios = []struct {
+	scenario failover.Scenario
+	after    string
+}{
+	{failover.Crash, "a crash"}, {failover.Release, "a clean end"}, {failover.Partition, "a partition"}, {failover.Start, "a start"},
+}
+
+func renderElectionHTML(a lease.Advice) ([]byte, error) {
+	p := electionPage{
+		Advice: &a, shell: newShell("informerbench: leader election", electionApplication),
+		Effects: lease.Effects(a), Paste: lease.Paste(a.Recommended), Data: electionData{Election: []electionChart{}},
+	}
+	for _, s := range electionScenarios {
+		c := electionChart{Title: "Time to a leader after " + s.after}
+		for _, of := range []struct {
+			name     string
+			settings failover.Settings
+			results  []failover.Result
+		}{{"current", a.Current, a.Before}, {"recommended", a.Recommended, a.After}} {
+			for _, r := range of.results {
+				if r.Config.Scenario != s.scenario || r.Failover.Runs == 0 {
+					continue
+				}
+				p.add(electionTimes{After: s.after, Settings: fmt.Sprintf("%s, %v", of.name, of.settings), Runs: r.Failover.Runs}, r.Failover.Curve)
+				line := electionLine{Name: of.name}
+				for _, x := range r.Failover.Curve {
+					line.Points = append(line.Points, [2]float64{x.Time.Seconds(), x.Share})
+				}
+				c.Lines = append(c.Lines, line)
+			}
+		}
+		if len(c.Lines) > 0 {
+			p.Data.Election = append(p.Data.Election, c)
+		}
+	}
+	var buf bytes.Buffer
+	err := electionTemplate.Execute(&buf, p)
+	return buf.Bytes(), err
+}
+
+// add makes a row of the table out of a distribution.
+func (p *electionPage) add(row electionTimes, curve []failover.Point) {
+	var shares []string
+	for i, x := range curve {
+		if i%4 == 0 || x.Share >= 0.95 { // each tenth, and the tail
+			shares = append(shares, wording.Percent(x.Share))
+			row.Seconds = append(row.Seconds, x.Time.Seconds())
+		}
+	}
+	p.Shares = shares
+	p.Times = append(p.Times, row)
+}
+
+func renderElectionMarkdown(a lease.Advice) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Leader election\n\n%s\n\nElector %s, %d runs of each scenario, seed %d. Times are p50 / p99 / max.\n\n", text(a.Summary()), text(a.Elector), a.World.Runs, a.World.Seed)
+	b.WriteString("| figure | current | recommended |\n|---|---|---|\n")
+	for _, e := range lease.Effects(a) {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", text(e.Figure), text(e.Now), text(e.Then))
+	}
+	for _, p := range lease.Paste(a.Recommended) {
+		fmt.Fprintf(&b, "\n%s:\n\n```\n%s```\n", p.For, p.Text)
+	}
+	return b.Bytes()
+}
