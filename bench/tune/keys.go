@@ -174,6 +174,10 @@ func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outc
 	if err != nil {
 		return many, err
 	}
+	if f.RawRate > 0 && many.score <= fits && !f.grown {
+		f.overloaded = false // keys that wait hold others up, and --keys tells how many
+		return many, nil
+	}
 	was := f.now()
 	if many.score > fits && !f.grown {
 		all, tried, err := f.hotKeys(ctx, t, []outcome{many}, progress)

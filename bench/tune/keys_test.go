@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +35,17 @@ func TestFewKeysSaturateWorkers(t *testing.T) {
 	assert.Less(t, f.Wait.P99.High, 2*truth)
 	assert.Equal(t, 2, a.Recommended.Workers)
 	assert.Empty(t, a.Unstable)
+}
+
+// Keys that are told to be few explain workers that hardly ever idle: such a queue is
+// not taken for overloaded, and the model can be compared with it.
+func TestToldKeysExplainBusyWorkers(t *testing.T) {
+	s := system{name: "20 keys, busy", rate: 200, service: exponentially(0.03), mean: 0.03, workers: 4, keys: 20}
+	a := advise(t, s, Options{Keys: s.keys, Seed: *seed})
+	require.Greater(t, a.Model.Utilisation, 0.985)
+	assert.Contains(t, a.Reproduction.Verdict, "good")
+	assert.InEpsilon(t, 200, a.Model.RawRate, 0.02)
+	assert.NotContains(t, strings.Join(a.Unidentified, "; "), "overloaded")
 }
 
 // Nothing but the waits for a key's own work tells how many keys there are: intervals hold

@@ -24,7 +24,7 @@ type Model struct {
 
 	Work        float64 `json:"workMean"`            // from get to done, as measured
 	Busy        float64 `json:"busyMean"`            // of it, what is no wait for the client's rate limit
-	Service     float64 `json:"serviceMean"`         // of that, what is no API call
+	Service     float64 `json:"serviceMean"`         // of that, what is no API call; all of it where nothing times the calls
 	ServiceCV   float64 `json:"serviceCV,omitempty"` // coefficient of variation of Busy; none for a workload or recording, whose distributions say it
 	Calls       float64 `json:"calls"`               // API calls a reconcile
 	CallLatency float64 `json:"callLatencyMean"`     // of a call once sent
