@@ -215,7 +215,7 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err := l.check(cmd, args); err != nil {
 		return err
 	}
-	err := l.chooseDir("tune")
+	err := l.checkDir("tune")
 	if err != nil {
 		return err
 	}
@@ -241,33 +241,44 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	return l.publish(cmd, result)
 }
 
-// chooseDir names the directory of the report, unless a flag does, and refuses one that
-// can't take it.
-func (l *tuneCommandLine) chooseDir(kind string) error {
-	if l.dir == "" {
-		l.dir = newDir(kind)
-	}
-	if err := usable(l.dir); err != nil {
+// checkDir refuses a directory that can't take the report.
+func (l *tuneCommandLine) checkDir(kind string) error {
+	if err := usable(cmp.Or(l.dir, newDir(kind))); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
 }
 
-// writeInto has a report written into dir, unless somebody else has written there
-// meanwhile.
-func writeInto(dir string, write func() error) error {
-	if err := usable(dir); err != nil {
-		return err
+// write has a report written into the directory that a flag names, unless somebody else
+// has written there meanwhile, or into a new one.
+func (l *tuneCommandLine) write(kind string, write func(dir string) error) error {
+	if l.dir != "" {
+		if err := usable(l.dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(l.dir, 0o777); err != nil {
+			return err
+		}
+		return write(l.dir)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+	for {
+		l.dir = newDir(kind)
+		if err := os.MkdirAll(filepath.Dir(l.dir), 0o777); err != nil {
+			return err
+		}
+		err := os.Mkdir(l.dir, 0o777)
+		if err == nil {
+			return write(l.dir)
+		}
+		if !errors.Is(err, os.ErrExist) { // else another process was faster
+			return err
+		}
 	}
-	return write()
 }
 
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 	// The advice is shown even if the disk is full.
-	wrote := writeInto(l.dir, func() error { return reports.WriteTune(l.dir, *r) })
+	wrote := l.write("tune", func(dir string) error { return reports.WriteTune(dir, *r) })
 	page := filepath.Join(l.dir, "report.html")
 	if wrote != nil {
 		page = ""

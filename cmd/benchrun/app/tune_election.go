@@ -136,7 +136,7 @@ func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := l.chooseDir("election"); err != nil {
+	if err := l.checkDir("election"); err != nil {
 		return err
 	}
 	p.World.Seed = l.options.Seed
@@ -160,7 +160,7 @@ func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
 	}
 	advice.Elector = e.elector
 	// The advice is shown even if the disk is full.
-	wrote := writeInto(l.dir, func() error { return reports.WriteElection(l.dir, advice) })
+	wrote := l.write("election", func(dir string) error { return reports.WriteElection(dir, advice) })
 	if err := l.out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || l.out != "table" {
 		return errors.Join(err, wrote)
 	}

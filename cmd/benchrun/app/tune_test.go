@@ -8,7 +8,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/tune"
@@ -228,6 +230,22 @@ func TestNewDirIsNew(t *testing.T) {
 		seen[dir] = true
 		require.NoError(t, os.MkdirAll(dir, 0o777))
 	}
+}
+
+// Commands that end in the same second write into directories of their own.
+func TestReportsOfOneSecond(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dirs := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range dirs {
+		wg.Go(func() {
+			var l tuneCommandLine
+			assert.NoError(t, l.write("tune", func(dir string) error { dirs[i] = dir; return nil }))
+		})
+	}
+	wg.Wait()
+	slices.Sort(dirs)
+	assert.Len(t, slices.Compact(dirs), 8)
 }
 
 // So are those for which the budget didn't suffice, as what they are.
