@@ -51,7 +51,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err != nil {
 		return best, err
 	}
-	if best.score <= surely {
+	if best.score <= surely && (f.throttled || !best.odd()) {
 		return best, f.fewer(ctx, t, best, progress)
 	}
 	// Little room makes short simulations differ by much: what they rule out gets
@@ -60,7 +60,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	long := t
 	long.longest *= 5
 	x, err := long.run(ctx)
-	usual := x.score <= surely
+	usual := x.score <= surely && (f.throttled || !x.odd())
 	if err == nil && !usual {
 		x, usual, err = f.usual(ctx, long, x, progress)
 	}
@@ -77,7 +77,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		all := humps(f.work, f.Busy)
 		two, err = f.chooseShape(ctx, t, some(all, 10), all, progress)
 	}
-	if err != nil || two.score <= min(surely, best.score/2) {
+	if err != nil || two.score <= min(surely, best.score/2) && (f.throttled || !two.odd()) {
 		return two, err
 	}
 	f.samples = unmixed

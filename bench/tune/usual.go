@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // usual tells whether the measurement differs from simulations no more than these do
@@ -10,11 +11,11 @@ import (
 // ones, of which a handful of simulations and their standard deviation know nothing: then
 // bursts would be found where there are none.
 func (f *fit) usual(ctx context.Context, t trial, x outcome, progress func(string)) (outcome, bool, error) {
-	const more = 5
+	const enough, more = 5, 12 // times the trials
 	if x.length.Seconds() < 0.6*f.Interval {
 		return x, false, nil // shorter ones differ more
 	}
-	for range more {
+	for n := range more {
 		progress("arrivals at random, how far they differ")
 		t.seed++
 		y, err := t.run(ctx)
@@ -22,15 +23,61 @@ func (f *fit) usual(ctx context.Context, t trial, x outcome, progress func(strin
 			return x, false, err
 		}
 		x = x.with(y)
-		measured := x.off(-1)
+		alike := x
+		if !f.throttled {
+			alike = x.alike(f.Utilisation)
+		}
+		oddest := 0.0
 		for k := range x.results {
-			if x.off(k) >= measured {
-				x.score = min(x.score, surely)
-				return x, true, nil
-			}
+			oddest = max(oddest, alike.off(k))
+		}
+		switch measured := alike.off(-1); {
+		case oddest >= measured:
+			x.score = min(x.score, surely)
+			return x, true, nil
+		case n+1 >= enough && 2*oddest < measured:
+			return x, false, nil
 		}
 	}
 	return x, false, nil
+}
+
+// odd tells whether a figure is so far from the simulations' that these are no explanation,
+// however near the others are: of waits that few keys see the score makes little.
+func (x outcome) odd() bool {
+	for _, g := range x.figures {
+		mean, deviation := moments(g.values)
+		if math.Abs(g.measured-mean) > 3*math.Hypot(deviation*x.shorter, g.floor) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike takes out of the figures what goes with how much work there was, which simulations
+// differ in and is known of the measurement: a queue whose workers are as busy and
+// hardly ever idle is odd, though one simulation in many is that for want of workers.
+// Behind a limit work is no such cause, as it holds waits.
+func (x outcome) alike(utilisation float64) outcome {
+	x.figures = slices.Clone(x.figures)
+	mean := 0.0
+	for _, r := range x.results {
+		mean += r.Utilisation / float64(len(x.results))
+	}
+	for i, g := range x.figures {
+		average, _ := moments(g.values)
+		both, square := 0.0, 0.0
+		for k, r := range x.results {
+			both += (r.Utilisation - mean) * (g.values[k] - average)
+			square += (r.Utilisation - mean) * (r.Utilisation - mean)
+		}
+		values := slices.Clone(g.values)
+		for k, r := range x.results {
+			values[k] -= both / max(square, 1e-9) * (r.Utilisation - utilisation)
+		}
+		x.figures[i].values = values
+	}
+	return x
 }
 
 // off is how far one of the simulations, or the measurement at -1, is from the others: the
