@@ -2,6 +2,7 @@ package tune
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -172,4 +173,21 @@ func TestRequestsWithTheirWaits(t *testing.T) {
 	assert.True(t, includes(with, waits), "some are under way")
 	coarse := scrape.Histogram{Bounds: []float64{0.1}, Counts: []float64{15_390, 610}, Sum: 290}
 	assert.True(t, includes(coarse, waits), "by the bounds, not by their places")
+}
+
+// Where nothing times a client's waits and calls, a latency of a hundredth of the work
+// decides which service time explains the shortest work, and so how the longest are.
+func TestShortCallsBesideUntimedWaits(t *testing.T) {
+	numbers(t)
+	// Of the square of a normal variable the coefficient of variation is 1.41.
+	s := system{rate: 0.8, service: func(r *rand.Rand) float64 { x := r.NormFloat64(); return 1.33 * x * x }, mean: 1.33, workers: 2, calls: 2, latency: 0.0064, qps: 4, tokens: 6, runtime: true}
+	d := s.run(*seed, 2400).delta(t)
+	made, each := d.Client.Limiter.Count(), d.Client.Limiter.Mean()
+	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
+	d.Client.Requests = map[string]float64{"200": made}
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 20_000}, func(string) {}))
+	t.Logf("waits %.3g, measured %.3g; cv %.3g, latency %.3g", f.Throttle, each, f.ServiceCV, f.CallLatency)
+	assert.InEpsilon(t, 1.41, f.shape.cv, 0.1)
+	assert.InDelta(t, each, f.Throttle, 0.01*s.mean)
 }

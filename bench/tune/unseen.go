@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,7 +24,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	if f.Calls == 0 || f.limiter.Count() > 0 || f.current.QPS == 0 || f.Throttle > 0 {
 		return nil
 	}
-	usual := 0.0
+	usual, scatter := 0.0, 0.0
 	for range 3 { // shorter work comes together somewhat otherwise
 		progress("waits for the client's limit, which were not timed")
 		x, err := t.run(ctx)
@@ -31,9 +32,12 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 			return err
 		}
 		var list []sim.Distribution
+		var each []float64
 		for _, r := range x.results {
-			list = append(list, r.Throttle)
+			list, each = append(list, r.Throttle), append(each, r.Throttle.Mean().Seconds())
 		}
+		_, scatter = moments(each)
+		scatter *= x.shorter
 		usual = min(sim.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
 		if f.Calls*usual < 0.01*f.Work {
 			return nil
@@ -42,7 +46,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	}
 	// How much of the rest of the work is the calls' latency, which is not timed either,
 	// decides how far they wait for each other.
-	lasting := []float64{0, 0.3, 0.6}
+	lasting := []float64{0, 0.01, 0.03, 0.1, 0.3, 0.6}
 	if f.CallLatency > 0 {
 		lasting = []float64{f.Calls * f.CallLatency / f.Busy}
 	}
@@ -69,14 +73,33 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		}
 		return cmp.Or(errs...)
 	}
-	for _, times := range []float64{0, 0.3, 0.6, 1, 1.5, 2.2, 3.5} {
+	// How far they are from the long run's goes with how much simulations differ, of which a
+	// few say little.
+	probable := func() []float64 {
+		logs := weigh(blunt(tried))
+		for i, g := range parts {
+			z := (g.Throttle - usual) / math.Hypot(scatter, 0.2*usual)
+			logs[i] -= 2 * math.Log1p(z*z/3)
+		}
+		return logs
+	}
+	if err := try([]float64{usual}, lasting); err != nil {
+		return err
+	}
+	if len(lasting) > 1 {
+		logs := probable()
+		likelier := func(a, b int) int { return cmp.Compare(logs[b], logs[a]) }
+		order := slices.SortedFunc(slices.Values([]int{0, 1, 2, 3, 4, 5}), likelier)
+		lasting = []float64{lasting[order[0]], lasting[order[1]], lasting[order[2]]}
+	}
+	for _, times := range []float64{0, 0.3, 0.6, 1.5, 2.2, 3.5} {
 		if err := try([]float64{times * usual}, lasting); err != nil {
 			return err
 		}
 	}
 	// Where waits are most of the work, it tells them better than these steps.
 	for step := 0.15; step > 0.05; step /= 2 {
-		first := parts[highestOf(weigh(tried))]
+		first := parts[highestOf(probable())]
 		each, share := first.Throttle, first.Calls*first.CallLatency/first.Busy
 		if err := try([]float64{(1 - step) * each, (1 + step) * each}, []float64{share}); err != nil {
 			return err
@@ -87,7 +110,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 			}
 		}
 	}
-	logs := weigh(tried)
+	logs := probable()
 	top := logs[highestOf(logs)]
 	mean, sum := 0.0, 0.0
 	for i, g := range parts {
@@ -95,9 +118,9 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		sum += math.Exp(logs[i] - top)
 	}
 	// Of some that explain it as well, the one in their middle.
-	best := 0
+	best := highestOf(logs)
 	for i, g := range parts {
-		if math.Abs(g.Throttle-mean/sum) < math.Abs(parts[best].Throttle-mean/sum) {
+		if logs[i] > top-3 && math.Abs(g.Throttle-mean/sum) < math.Abs(parts[best].Throttle-mean/sum) {
 			best = i
 		}
 	}
@@ -120,6 +143,19 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		}
 	}
 	return nil
+}
+
+// blunt makes less of shares of the reconciles: the work's shape is only known as far as
+// the waits are, so that none of the fits comes as near as one that simulates its own.
+func blunt(tried []outcome) []outcome {
+	list := slices.Clone(tried)
+	for i := range list {
+		list[i].figures = slices.Clone(list[i].figures)
+		for k := range list[i].figures {
+			list[i].figures[k].floor = max(0.01, list[i].figures[k].floor)
+		}
+	}
+	return list
 }
 
 // waited is the fit if each call waited so long for the limit and, where that isn't known,
