@@ -11,8 +11,8 @@ import (
 )
 
 // fits is the score up to which a model is taken for the measured one, if no other
-// explains it better: where 2.4 standard deviations are the rule. Up to surely no others
-// are tried; of 90 fits to known systems of that kind 5 had more.
+// explains it better: where 2.4 standard deviations are the rule. Up to surely, if
+// no figure is odd, no others are tried; of 90 fits to known systems of that kind 5 had more.
 const (
 	fits   = 6.0
 	surely = 2.0
@@ -51,7 +51,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	if err != nil {
 		return best, err
 	}
-	if best.score <= surely && (f.throttled || !best.odd()) {
+	if f.explains(best) {
 		return best, f.fewer(ctx, t, best, progress)
 	}
 	// Little room makes short simulations differ by much: what they rule out gets
@@ -60,7 +60,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	long := t
 	long.longest *= 5
 	x, err := long.run(ctx)
-	usual := x.score <= surely && (f.throttled || !x.odd())
+	usual := f.explains(x)
 	if err == nil && !usual {
 		x, usual, err = f.usual(ctx, long, x, progress)
 	}
@@ -77,7 +77,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 		all := humps(f.work, f.Busy)
 		two, err = f.chooseShape(ctx, t, some(all, 10), all, progress)
 	}
-	if err != nil || two.score <= min(surely, best.score/2) && (f.throttled || !two.odd()) {
+	if err != nil || f.explains(two) && two.score <= best.score/2 {
 		return two, err
 	}
 	f.samples = unmixed

@@ -42,6 +42,10 @@ func (f *fit) usual(ctx context.Context, t trial, x outcome, progress func(strin
 	return x, false, nil
 }
 
+// explains tells whether the model that was simulated is taken without a look at others.
+// Behind a limit waits that most simulations don't see are no oddity.
+func (f *fit) explains(x outcome) bool { return x.score <= surely && (f.throttled || !x.odd()) }
+
 // odd tells whether a figure is so far from the simulations' that these are no explanation,
 // however near the others are: of waits that few keys see the score makes little.
 func (x outcome) odd() bool {

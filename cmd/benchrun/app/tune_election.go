@@ -166,7 +166,7 @@ func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	for _, p := range lease.Paste(advice.Recommended) {
-		fmt.Fprintf(w, "\n%s:\n  %s", p.For, strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  ")+"\n")
+		fmt.Fprintf(w, "\n%s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  "))
 	}
 	if wrote == nil {
 		fmt.Fprintf(w, "\nreport: %s\n", filepath.Join(l.dir, "report.html"))
