@@ -18,9 +18,6 @@ var (
 	electionHTML string
 )
 
-// electionApplication is the script of the page of leader election.
-var electionApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + electionJS + startJS
-
 var electionTemplate = template.Must(template.New("election.html").Parse(shellHTML + electionHTML))
 
 // WriteElection writes recommended settings of leader election into the directory dir:
@@ -78,7 +75,7 @@ var electionScenarios = []struct {
 
 func renderElectionHTML(a lease.Advice) ([]byte, error) {
 	p := electionPage{
-		Advice: &a, shell: newShell("informerbench: leader election", electionApplication),
+		Advice: &a, shell: newShell("informerbench: leader election", electionJS),
 		Effects: lease.Effects(a), Paste: lease.Paste(a.Recommended), Data: electionData{Election: []electionChart{}},
 	}
 	for _, s := range electionScenarios {

@@ -37,8 +37,11 @@ var (
 	reportHTML string
 )
 
-// application is the page's own script. The last file starts the others.
-var application = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + startJS
+// application is a page's script, with what is the page's own. The last file starts the
+// others.
+func application(own string) string {
+	return pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + own + startJS
+}
 
 var htmlTemplate = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"join": strings.Join, "plural": wording.Count,
@@ -54,7 +57,7 @@ func renderHTML(p *page) ([]byte, error) {
 		shell
 		Links []link
 		Data  pageData
-	}{p, newShell(p.Title+": "+p.Subtitle, application), p.links, pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
+	}{p, newShell(p.Title+": "+p.Subtitle, ""), p.links, pageData{newCharts(p), p.Profiles, kindNames(), p.Drive}})
 	return buf.Bytes(), err
 }
 
@@ -67,7 +70,9 @@ type shell struct {
 	ECharts, Application template.JS
 }
 
-func newShell(tab, script string) shell {
+// newShell is of a page with that title and script of its own.
+func newShell(tab, own string) shell {
+	script := application(own)
 	policy := fmt.Sprintf("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; form-action 'none'", hash(echarts), hash(script))
 	return shell{tab, policy, template.CSS(reportCSS), template.JS(echarts), template.JS(script)}
 }

@@ -31,7 +31,7 @@ func written(t *testing.T, run experiment.Run, stats verdict.Stats) (dir, html, 
 
 // own is the page without its scripts.
 func own(html string) string {
-	return strings.Replace(strings.Replace(html, echarts, "", 1), application, "", 1)
+	return strings.Replace(strings.Replace(html, echarts, "", 1), application(""), "", 1)
 }
 
 func TestReportsSayWhatMatters(t *testing.T) {

@@ -22,9 +22,6 @@ var (
 	trendHTML string
 )
 
-// trendApplication is the report's script without its viewers.
-var trendApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + trendJS + startJS
-
 var trendTemplate = template.Must(template.New("trend.html").Parse(shellHTML + trendHTML))
 
 // What a trend's page holds at most, for its reader and for the browser.
@@ -95,7 +92,7 @@ type trendRow struct {
 }
 
 func renderTrend(t trend.Trend) ([]byte, error) {
-	p := trendPage{shell: newShell("informerbench: trend", trendApplication), Warnings: t.Warnings}
+	p := trendPage{shell: newShell("informerbench: trend", trendJS), Warnings: t.Warnings}
 	for _, s := range t.Series {
 		if len(s.Changes) > 0 && len(p.Charts) < maxTrendCharts {
 			p.Charts = append(p.Charts, newTrendChart(t, s))

@@ -19,10 +19,6 @@ var (
 	tuneHTML string
 )
 
-// tuneApplication is the script of the page of settings: the report's, with
-// charts of its own.
-var tuneApplication = pageJS + linesJS + chartsJS + scalingJS + driveJS + flamesJS + tuneJS + startJS
-
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
 	"effects": tune.Effects, "share": wording.Percent, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g%%", 100*x) }, "seconds": secondsText,
 }).Parse(shellHTML + tuneHTML))
@@ -70,7 +66,7 @@ func renderTuneHTML(r tune.Result) ([]byte, error) {
 		Title string
 		Data  tuneData
 		Trust trust
-	}{r, newShell("informerbench: recommended settings", tuneApplication), tuneTitle(r), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
+	}{r, newShell("informerbench: recommended settings", tuneJS), tuneTitle(r), tuneData{Tune: newTuneCharts(r)}, recordedTrust()})
 	return buf.Bytes(), err
 }
 

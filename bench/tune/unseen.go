@@ -87,10 +87,10 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		return err
 	}
 	if len(lasting) > 1 {
-		logs := probable()
-		likelier := func(a, b int) int { return cmp.Compare(logs[b], logs[a]) }
-		order := slices.SortedFunc(slices.Values([]int{0, 1, 2, 3, 4, 5}), likelier)
-		lasting = []float64{lasting[order[0]], lasting[order[1]], lasting[order[2]]}
+		for logs := probable(); len(lasting) > 3; {
+			least := slices.Index(logs, slices.Min(logs))
+			logs, lasting = slices.Delete(logs, least, least+1), slices.Delete(lasting, least, least+1)
+		}
 	}
 	for _, times := range []float64{0, 0.3, 0.6, 1.5, 2.2, 3.5} {
 		if err := try([]float64{times * usual}, lasting); err != nil {
