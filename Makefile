@@ -11,9 +11,11 @@ build: ## build benchrun into the current folder
 	go build -trimpath -o benchrun ./cmd/benchrun
 test: ## run the tests
 	go test -timeout 30m ./...
+	go test -C impl -timeout 30m ./...
 # Each sample is a process, and at the end of each the detector would wait a second.
 race: ## run the tests under the race detector
 	GORACE=atexit_sleep_ms=10 go test -timeout 30m -race ./...
+	GORACE=atexit_sleep_ms=10 go test -C impl -timeout 30m -race ./...
 bench: ## run every benchmark through go test, for benchstat -col /impl
 	go test -run '^$$' -bench . -timeout 1h ./bench
 lint: ## gofmt, go vet, staticcheck, go mod tidy
@@ -21,7 +23,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
 soak: ## run queues and informers for SOAK each (default 1h) and balance their counts
-	go test ./impl/conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
+	go test -C impl ./conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
 e2e: ## drive every informer against a real API server (builds one first, minutes)
 	go test -C loadgen/apiserver -count=1 -v -p 1 -timeout 30m ./...
 smoke: ## a short run of the main job

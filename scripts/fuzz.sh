@@ -20,7 +20,7 @@ trap 'rm -f "$log"' EXIT
 # fuzz PACKAGE TARGET fails if an input does, or if anything else does but for the
 # end of the time, which Go before 1.27 may take for a failure (golang/go#75804).
 fuzz() {
-  if go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${each}s" -fuzzminimizetime 100x 2>&1 | tee "$log"; then
+  if go test -C "$1" . -run '^$' -fuzz "^$2\$" -fuzztime "${each}s" -fuzzminimizetime 100x 2>&1 | tee "$log"; then
     return
   fi
   grep -qx ' *context deadline exceeded' "$log" && ! grep -qE 'Failing input|panic|seed corpus' "$log" || return 1
