@@ -45,11 +45,10 @@ func (e *LeaderElector) acquireOrRenew(ctx context.Context) outcome {
 
 	record, err := e.get(ctx)
 	if apierrors.IsNotFound(err) {
-		if err := e.config.Lock.Create(ctx, ours); err != nil {
+		if err := e.create(ctx, ours); err != nil {
 			klog.FromContext(ctx).Error(err, "Error initially creating lease lock", "lock", e.lock)
 			return failed
 		}
-		e.observe(ours)
 		return held
 	}
 	if err != nil {
@@ -134,6 +133,8 @@ func (e *LeaderElector) get(ctx context.Context) (*resourcelock.LeaderElectionRe
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
 	record, raw, err := e.config.Lock.Get(ctx)
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
@@ -152,7 +153,19 @@ func (e *LeaderElector) write(ctx context.Context, record resourcelock.LeaderEle
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
 	if err := e.config.Lock.Update(ctx, record); err != nil {
+		return err
+	}
+	e.observe(record)
+	return nil
+}
+
+func (e *LeaderElector) create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+	if err := e.config.Lock.Create(ctx, record); err != nil {
 		return err
 	}
 	e.observe(record)

@@ -1,68 +1,39 @@
 // Package election elects one leader among the replicas of a controller, with client-go's
-// configuration, callbacks and locks. To use it, change the constructor:
+// configuration, callbacks and locks. In a client-go controller, change the constructor:
 //
 //	leaderelection.NewLeaderElector(config)   becomes   election.New(config)
 //
+// controller-runtime's manager builds its own elector: leave its LeaderElection off and run one of
+// these around manager.Start, as the example does. To go back, change it back: the record is the
+// same, and both may run in one election.
+//
 // A candidate goes through these steps:
 //
-//  1. A candidate reads the lock's record. It takes the record when there is none, when nobody holds
+//  1. It reads the lock's record. It takes the record when there is none, when nobody holds
 //     it, or when it saw no change of it for the lease duration by its own clock. The record's own
 //     times are never compared with a clock: clocks may be hours apart.
 //  2. Every write names the version that was read, so that of two candidates one gets a conflict and
 //     tries again after a jittered retry period.
 //  3. The leader writes the record every retry period, without reading it first.
 //  4. It stops when its last successful write began a renew deadline ago, when it sees another
-//     holder, or when its context ends: first it cancels the context of OnStartedLeading, then it
-//     gives the lease back (ReleaseOnCancel) and records the event, then it calls OnStoppedLeading.
+//     holder, or when its context ends: it cancels the context of OnStartedLeading, gives the lease
+//     back (ReleaseOnCancel), records the event, and calls OnStoppedLeading.
 //
 // In coordinated mode (Coordinated) it takes nothing: it renews the lease that the cluster's
 // coordinator gives it, until that names a preferred holder.
 //
-// # Which lock
+// What is different: at no time do two candidates lead, as long as their clocks' rates differ by
+// less than LeaseDuration / RenewDeadline. For this the deadline counts from the last successful
+// write, passes even if a call hangs, and elects nobody by a late answer; a sub-second lease is
+// recorded rounded up. [Options] add what leaderelection lacks: a lease that is kept until the
+// work has returned, and a timeout for each call.
 //
-// Any resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and [NewEndpointsLock] for
-// clusters whose electors still use the annotation, and [Memory] for tests and simulations.
+// What it costs: an outage that begins late in a retry period is survived for one retry period
+// less, and leaderelection's HealthzAdaptor (WatchDog) is refused: call [LeaderElector.Check] from
+// a health check. How long elections take with any settings, "benchrun election" simulates.
 //
-// # Should you switch?
-//
-// You gain one promise that leaderelection does not keep for every setting: at no time do two
-// candidates lead, as long as their clocks' rates differ by less than LeaseDuration / RenewDeadline.
-// For this,
-//
-//   - the deadline counts from the last successful write, not from the first that fails one retry
-//     period later;
-//   - it passes even if a call hangs;
-//   - a sub-second lease is recorded rounded up;
-//   - an answer that comes after the deadline elects nobody.
-//
-// What it costs:
-//
-//   - A leader with the settings 15s, 10s, 2s is sure to survive an outage of 6 s, not of 8 s: its
-//     last renewal may be a retry period old by then, and its last attempt comes up to another before
-//     the deadline.
-//   - It does not feed leaderelection's HealthzAdaptor, and refuses a config with a WatchDog: call
-//     [LeaderElector.Check] from a health check.
-//
-// It reports to the program's metrics, those of leaderelection.SetProvider, as client-go's elector
-// does.
-//
-// # Figures
-//
-// How long elections take with the settings 15s, 10s, 2s: 10,000 simulated runs with two candidates
-// and calls of 5 ms (p99 100 ms), with client-go's elector; as many with this one differ by 0.1 s,
-// the longest by 0.3 s. The command "benchrun tune --election" tells it for any settings:
-//
-//	                          p50      p99      longest
-//	first leader              0.6 s    1.8 s    2.1 s
-//	after a clean end         1.6 s    4.1 s    4.4 s
-//	after a crash            17.4 s   21.2 s   22.8 s
-//	after a partition        17.3 s   21.2 s   22.7 s
-//	API calls a second: leader 0.50, each other candidate 0.31
-//
-// A term, from winning the lease to giving it back at once, takes about as much processor time
-// as with client-go's elector: 12.8 and 13.4 µs, medians of seven processes each, in turns (0.9×
-// to 1.1×). The calls run in a goroutine of their own, one for the whole term, so that a call that
-// hangs can't keep a lost lease.
+// The lock is any resourcelock.Interface: client-go's Lease, [NewConfigMapLock] and
+// [NewEndpointsLock] for clusters whose electors still use the annotation, [Memory] for tests.
 package election
 
 import (
@@ -75,10 +46,23 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Options are what leaderelection does not let its callers choose.
+// Options are what leaderelection does not let its callers choose. The zero value
+// behaves as New does.
 type Options struct {
 	Clock clock.Clock    // default: the real clock
 	Rand  func() float64 // jitter of retries in [0, 1), default: rand.Float64
+
+	// WaitForWork keeps the lease when the context ends until OnStartedLeading has
+	// returned, this long at most: the context of the work is cancelled at once, the lease
+	// is renewed and IsLeader stays true meanwhile, and only then is it given back. Work
+	// that has not returned by then keeps its lease until it expires. Without, the next
+	// leader may start while the work of this one ends (kubernetes/kubernetes#139991).
+	WaitForWork time.Duration
+
+	// CallTimeout ends the context of each call of the lock, so that one request that hangs
+	// is followed by another before the renew deadline (controller-runtime#3027). It must be
+	// less than RenewDeadline, and leaves time for a second call if it is less than half of it.
+	CallTimeout time.Duration
 }
 
 // New returns a candidate that is not running yet, or an error that names the
@@ -92,6 +76,12 @@ func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options)
 	if err := validate(config); err != nil {
 		return nil, fmt.Errorf("leader election %q: %w", config.Name, err)
 	}
+	switch {
+	case options.WaitForWork < 0:
+		return nil, fmt.Errorf("leader election %q: WaitForWork is %v, expected 0 or more", config.Name, options.WaitForWork)
+	case options.CallTimeout < 0 || options.CallTimeout >= config.RenewDeadline:
+		return nil, fmt.Errorf("leader election %q: CallTimeout is %v, expected 0 to RenewDeadline (%v)", config.Name, options.CallTimeout, config.RenewDeadline)
+	}
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
@@ -100,7 +90,7 @@ func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options)
 	}
 	return &LeaderElector{
 		config: config, identity: config.Lock.Identity(), lock: config.Lock.Describe(),
-		clock: options.Clock, rand: options.Rand, metric: metricOf(config),
+		clock: options.Clock, options: options, metric: metricOf(config),
 	}, nil
 }
 

@@ -3,7 +3,6 @@ package election
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -39,7 +38,7 @@ type LeaderElector struct {
 	identity string
 	lock     string // what logs call it
 	clock    clock.Clock
-	rand     func() float64
+	options  Options
 	metric   leaderelection.LeaderMetric
 
 	mu       sync.Mutex
@@ -106,7 +105,6 @@ func (e *LeaderElector) Run(ctx context.Context) {
 				klog.FromContext(ctx).Error(nil, "Leader election panicked", "panic", panicked, "stack", string(debug.Stack()))
 			}
 		}()
-		growStack()
 		e.campaign(ctx, work, stopWork)
 	}()
 
@@ -159,15 +157,6 @@ func (e *LeaderElector) leave() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.phase = gone
-}
-
-// growStack makes room for the frames of a lock that encodes the record as JSON:
-// at once, for a stack that grows below them moves them each time.
-//
-//go:noinline
-func growStack() {
-	var frames [8 << 10]byte
-	runtime.KeepAlive(&frames)
 }
 
 // watch ends a call that missed its deadline, and leadership with it: lost tells to
@@ -229,12 +218,21 @@ func (e *LeaderElector) campaign(ctx, work context.Context, stopWork func()) {
 	e.metric.On(e.config.Name)
 	e.config.Lock.RecordEvent("became leader")
 	klog.FromContext(ctx).Info("Successfully acquired lease", "lock", e.lock)
-	go e.config.Callbacks.OnStartedLeading(work)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		e.config.Callbacks.OnStartedLeading(work)
+	}()
 	// Whatever ended the term, a panic and a call that Run did not wait for too.
 	defer e.config.Lock.RecordEvent("stopped leading")
 	defer stopWork()
 
-	e.hold(ctx)
+	e.hold(ctx, ctx.Done(), nil)
+	release := e.config.ReleaseOnCancel
+	if e.options.WaitForWork > 0 {
+		stopWork()
+		release = e.finish(ctx, returned) && release
+	}
 	e.mu.Lock()
 	unlogged := e.phase == leading
 	if unlogged {
@@ -246,7 +244,7 @@ func (e *LeaderElector) campaign(ctx, work context.Context, stopWork func()) {
 	if unlogged {
 		e.logLoss(ctx, e.GetLeader())
 	}
-	if e.config.ReleaseOnCancel {
+	if release {
 		e.abandon()
 		e.call(context.WithoutCancel(ctx), e.term(), e.release)
 	}
@@ -291,18 +289,35 @@ func (e *LeaderElector) acquire(ctx context.Context) bool {
 		if outcome == held {
 			return true
 		}
-		jitter := time.Duration(e.rand() * leaderelection.JitterFactor * float64(e.config.RetryPeriod))
-		e.wait(ctx, e.config.RetryPeriod+jitter)
+		jitter := time.Duration(e.options.Rand() * leaderelection.JitterFactor * float64(e.config.RetryPeriod))
+		e.wait(e.config.RetryPeriod+jitter, ctx.Done(), nil)
 	}
 	return false
 }
 
-// hold renews the lease until it is lost or ctx ends.
-func (e *LeaderElector) hold(ctx context.Context) {
+// finish renews the lease of a term whose work was told to end, until the work has
+// returned or had WaitForWork for it, and reports whether it has returned.
+func (e *LeaderElector) finish(ctx context.Context, returned <-chan struct{}) bool {
+	if ctx.Err() != nil { // else the lease is lost, and there is nothing to renew
+		bound := e.clock.NewTimer(e.options.WaitForWork)
+		defer bound.Stop()
+		e.hold(context.WithoutCancel(ctx), returned, bound.C())
+	}
+	select {
+	case <-returned:
+		return true
+	default:
+		klog.FromContext(ctx).Info("The work has not returned: the lease is kept until it expires", "lock", e.lock, "waitForWork", e.options.WaitForWork)
+		return false
+	}
+}
+
+// hold renews the lease until it is lost, end is closed or bound has passed. The
+// calls are made with a child of ctx.
+func (e *LeaderElector) hold(ctx context.Context, end <-chan struct{}, bound <-chan time.Time) {
 	for {
 		until := e.term()
-		e.wait(ctx, min(e.config.RetryPeriod, until.Sub(e.clock.Now())))
-		if ctx.Err() != nil || !e.clock.Now().Before(until) {
+		if !e.wait(min(e.config.RetryPeriod, until.Sub(e.clock.Now())), end, bound) || !e.clock.Now().Before(until) {
 			return
 		}
 		outcome := e.try(ctx, until)
@@ -361,12 +376,38 @@ func (e *LeaderElector) call(ctx context.Context, deadline time.Time, calls func
 	return o
 }
 
-// wait returns after d or when ctx ends.
-func (e *LeaderElector) wait(ctx context.Context, d time.Duration) {
+// wait returns true after d, false when end is closed or bound has passed before.
+func (e *LeaderElector) wait(d time.Duration, end <-chan struct{}, bound <-chan time.Time) bool {
 	timer := e.clock.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C():
-	case <-ctx.Done():
+		select { // of two at once, the end counts
+		case <-end:
+			return false
+		default:
+			return true
+		}
+	case <-end:
+	case <-bound:
 	}
+	return false
+}
+
+// bounded returns the context of one call of the lock: it ends after CallTimeout, if
+// there is one, by the elector's clock.
+func (e *LeaderElector) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if e.options.CallTimeout > 0 {
+		timer := e.clock.NewTimer(e.options.CallTimeout)
+		go func() {
+			defer timer.Stop()
+			select {
+			case <-timer.C():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
 }
