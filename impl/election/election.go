@@ -52,6 +52,10 @@ type Options struct {
 	Clock clock.Clock    // default: the real clock
 	Rand  func() float64 // jitter of retries in [0, 1), default: rand.Float64
 
+	// Metrics is told when this candidate begins and ends to lead. Only client-go can read the
+	// provider of leaderelection.SetProvider; a named candidate without one says so in its log.
+	Metrics leaderelection.MetricsProvider
+
 	// WaitForWork keeps the lease when the context ends until OnStartedLeading has
 	// returned, this long at most: the context of the work is cancelled at once, the lease
 	// is renewed and IsLeader stays true meanwhile, and only then is it given back. Work
@@ -88,9 +92,14 @@ func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options)
 	if options.Rand == nil {
 		options.Rand = rand.Float64
 	}
+	var metric leaderelection.LeaderMetric = silent{}
+	if options.Metrics != nil {
+		metric = options.Metrics.NewLeaderMetric()
+	}
+	metric.Off(config.Name)
 	return &LeaderElector{
 		config: config, identity: config.Lock.Identity(), lock: config.Lock.Describe(),
-		clock: options.Clock, options: options, metric: metricOf(config),
+		clock: options.Clock, options: options, metric: metric,
 	}, nil
 }
 
@@ -116,3 +125,10 @@ func validate(c leaderelection.LeaderElectionConfig) error {
 	}
 	return nil
 }
+
+// silent is the metric of a candidate without a provider.
+type silent struct{}
+
+func (silent) On(string)                {}
+func (silent) Off(string)               {}
+func (silent) SlowpathExercised(string) {}

@@ -90,6 +90,9 @@ func (e *LeaderElector) Run(ctx context.Context) {
 		return
 	}
 	klog.FromContext(ctx).Info("Attempting to acquire leader lease...", "lock", e.lock)
+	if e.config.Name != "" && e.options.Metrics == nil {
+		klog.FromContext(ctx).Info("No metrics of this election: Options.Metrics is not set", "name", e.config.Name)
+	}
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stopWork := func() {

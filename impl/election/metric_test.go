@@ -69,7 +69,12 @@ func TestMetrics(t *testing.T) {
 		"coordinated": {coordinated: true, want: []string{"off", "slow path", "on", "slow path", "off"}},
 		"never led":   {other: true, want: []string{"off"}},
 	} {
-		for elector, new := range electors {
+		for elector, new := range map[string]func(leaderelection.LeaderElectionConfig) (Elector, error){
+			"client-go": electors["client-go"],
+			"deadline": func(c leaderelection.LeaderElectionConfig) (Elector, error) {
+				return NewWithOptions(c, Options{Metrics: program})
+			},
+		} {
 			t.Run(name+"/"+elector, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					begin := time.Now()
