@@ -1,12 +1,12 @@
 package delay
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
-	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
-	"github.com/informerbench/informerbench/impl/internal/lock"
+	"github.com/informerbench/informerbench/impl/internal/meter"
 	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -54,7 +54,7 @@ type delaying[T comparable] struct {
 	retries workqueue.CounterMetric // nil without a name or a provider
 	foreign bool                    // the inner queue came from the caller, who may shut it down
 
-	mu      lock.Mutex
+	mu      sync.Mutex
 	waiting schedule[T] // empty once stopped
 	armed   int64
 	stopped atomic.Bool // written under mu
@@ -71,11 +71,6 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
-	provider, ok := globalmetrics.Provider(config.Name, config.MetricsProvider)
-	if !ok { // client-go alone can report to the program's provider
-		return workqueue.NewTypedDelayingQueueWithConfig(config)
-	}
-	config.MetricsProvider = provider
 	foreign := config.Queue != nil
 	if !foreign {
 		config.Queue = queue.NewCompact(workqueue.TypedQueueConfig[T]{
@@ -91,7 +86,7 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 		waiting:        waiting,
 		armed:          never,
 	}
-	if config.Name != "" && config.MetricsProvider != nil {
+	if meter.Reports(config.Name, config.MetricsProvider, foreign) {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}
 	q.alarm.Run(logger, q.fire)

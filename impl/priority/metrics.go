@@ -1,25 +1,20 @@
 package priority
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
 // measure gives the queue its metrics, if it has a name. The meter does not run
 // yet.
 func (q *priorityQueue[T]) measure(config Config[T]) {
 	q.Gate.Init(nil, nil)
-	if config.Name == "" {
-		return
-	}
 	provider := config.MetricsProvider
-	if provider == nil {
-		provider = controllerRuntimeProvider()
+	if !meter.Reports(config.Name, provider, true) {
+		return
 	}
 	q.depth = newLevelDepth(provider, config.Name)
 	q.Meter = meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock)
@@ -103,12 +98,7 @@ func (q *priorityQueue[T]) tally() {
 type levelDepth struct {
 	priority int
 	plain    workqueue.GaugeMetric
-	leveled  leveledGauge
-}
-
-type leveledGauge interface {
-	Inc(priority int)
-	Dec(priority int)
+	leveled  DepthByPriority
 }
 
 func (d *levelDepth) Inc() {
@@ -143,27 +133,22 @@ type depthProvider struct {
 
 func (p depthProvider) NewDepthMetric(string) workqueue.GaugeMetric { return p.depth }
 
-// newLevelDepth asks the provider for the depth by priority if it is one of
-// those that upstream asks: its interface is internal, so the method is
-// recognised by its name and by the type of its result.
-func newLevelDepth(provider workqueue.MetricsProvider, name string) *levelDepth {
-	const byPriority = "NewDepthMetricWithPriority"
-	made, ok := reflect.TypeOf(provider).MethodByName(byPriority)
-	want, known := reflect.TypeOf(controllerRuntimeProvider()).MethodByName(byPriority)
-	if ok && known && made.Type.NumIn() == 2 && made.Type.In(1) == reflect.TypeFor[string]() &&
-		made.Type.NumOut() == 1 && made.Type.Out(0) == want.Type.Out(0) {
-		result := reflect.ValueOf(provider).MethodByName(byPriority).Call([]reflect.Value{reflect.ValueOf(name)})
-		if gauge, ok := result[0].Interface().(leveledGauge); ok {
-			return &levelDepth{leveled: gauge}
-		}
-	}
-	return &levelDepth{plain: provider.NewDepthMetric(name)}
+// A ProviderByPriority is a MetricsProvider that counts the depth of each priority
+// apart, as controller-runtime's own does. That one is internal and can't be used.
+type ProviderByPriority interface {
+	workqueue.MetricsProvider
+	NewDepthByPriority(name string) DepthByPriority
 }
 
-// controllerRuntimeProvider is the provider that controller-runtime's priority
-// queue fills into its options when they have none.
-func controllerRuntimeProvider() workqueue.MetricsProvider {
-	var opts *priorityqueue.Opts[struct{}]
-	priorityqueue.New("", func(o *priorityqueue.Opts[struct{}]) { opts = o }).ShutDown()
-	return opts.MetricProvider
+// DepthByPriority is the depth of a queue by priority.
+type DepthByPriority interface {
+	Inc(priority int)
+	Dec(priority int)
+}
+
+func newLevelDepth(provider workqueue.MetricsProvider, name string) *levelDepth {
+	if p, ok := provider.(ProviderByPriority); ok {
+		return &levelDepth{leveled: p.NewDepthByPriority(name)}
+	}
+	return &levelDepth{plain: provider.NewDepthMetric(name)}
 }

@@ -22,7 +22,8 @@ type Config[T comparable] struct {
 	Name string
 	// Clock is for delays and metrics; nil is the real one.
 	Clock clock.WithTicker
-	// MetricsProvider makes the metrics; nil is controller-runtime's.
+	// MetricsProvider makes the metrics; see ProviderByPriority. Without one a queue
+	// that has a name says in the log that it reports nowhere.
 	MetricsProvider workqueue.MetricsProvider
 	// RateLimiter answers AddRateLimited; nil is a back-off for each item from
 	// 5 ms, doubling up to 1,000 s.

@@ -163,16 +163,6 @@ func TestPriorityClock(t *testing.T) {
 	})
 }
 
-// Without a provider the metrics are controller-runtime's own, with the depth of
-// each priority.
-func TestPriorityDefaultProvider(t *testing.T) {
-	provider := controllerRuntimeProvider()
-	require.Equal(t, "metrics.WorkqueueMetricsProvider", fmt.Sprintf("%T", provider))
-	depth := newLevelDepth(provider, "default-provider")
-	require.NotNil(t, depth.leveled)
-	require.Nil(t, newLevelDepth(recorder.New(), "other").leveled)
-}
-
 func TestPriorityDrainEndsWithShutDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string]("")

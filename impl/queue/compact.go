@@ -19,9 +19,6 @@ type compactQueue[T comparable] struct {
 // NewCompact makes the compact queue. A storage in config.Queue takes the place
 // of the table's own order, so such a queue is the one that NewRing makes.
 func NewCompact[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(&config); q != nil {
-		return q
-	}
 	if config.Queue != nil {
 		return NewRing(config)
 	}

@@ -34,9 +34,6 @@ type ringTimes struct {
 // NewRing makes a queue with one table entry a key. Its storage is config.Queue
 // if that is set, else a ring.
 func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(&config); q != nil {
-		return q
-	}
 	q := &ringQueue[T]{queue: config.Queue, times: map[T]ringTimes{}}
 	q.entries.Init()
 	if q.queue == nil {

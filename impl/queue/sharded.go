@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/lock"
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -43,13 +42,13 @@ type shardedQueue[T comparable, E plain | timed] struct {
 	sleeping int        // workers in ready that nobody has woken yet
 	woken    int        // workers that were woken and do not hold mu yet
 
-	meterMu   lock.Mutex   // metrics may expect that the queue locks
+	meterMu   sync.Mutex   // metrics may expect that the queue locks
 	meter     *meter.Meter // nil if E is plain
 	stopMeter sync.Once
 }
 
 type shard[T comparable, E plain | timed] struct {
-	lock.Mutex
+	sync.Mutex
 	core[T, E]
 	bit        uint64 // in filled
 	processing int    // items handed out and not done
@@ -64,9 +63,6 @@ const maxShards = 64
 // may use now, and 64 at most. It gives up global FIFO order. A storage in config.Queue
 // can't be cut, so such a queue is the one that NewRing makes.
 func NewSharded[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(&config); q != nil {
-		return q
-	}
 	if config.Queue != nil {
 		return NewRing(config)
 	}
@@ -146,12 +142,11 @@ func (q *shardedQueue[T, E]) grown(s *shard[T, E]) {
 func (q *shardedQueue[T, E]) shrunk(s *shard[T, E]) {
 	if s.length == 0 {
 		q.filled.And(^s.bit)
-		s.Yield() // workers may not come back before there is more
 	}
 }
 
 // locked calls f under mu.
-func locked[R any](mu *lock.Mutex, f func() R) R {
+func locked[R any](mu *sync.Mutex, f func() R) R {
 	mu.Lock()
 	defer mu.Unlock()
 	return f()
@@ -262,8 +257,6 @@ func (q *shardedQueue[T, E]) done(s *shard[T, E], hash uint32, item T) (again, l
 	s.processing--
 	if again {
 		q.grown(s)
-	} else if s.length == 0 {
-		s.Yield()
 	}
 	return again, s.processing == 0
 }

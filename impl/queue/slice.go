@@ -32,9 +32,6 @@ type sliceQueue[T comparable] struct {
 // NewSlice makes the reference queue. Its storage is config.Queue if that is
 // set, else a slice.
 func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
-	if q := upstream(&config); q != nil {
-		return q
-	}
 	q := &sliceQueue[T]{
 		queue:      config.Queue,
 		dirty:      map[T]struct{}{},

@@ -1,10 +1,10 @@
 package ratelimit
 
 import (
+	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/keytable"
-	"github.com/informerbench/informerbench/impl/internal/lock"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -22,7 +22,7 @@ type bounded[T comparable] struct {
 	maxKeys   int
 	maxAge    time.Duration
 
-	mu             lock.Mutex
+	mu             sync.Mutex
 	keys           keytable.Table[T, record]
 	oldest, newest uint32
 }

@@ -2,10 +2,10 @@ package ratelimit
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/keytable"
-	"github.com/informerbench/informerbench/impl/internal/lock"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -22,7 +22,7 @@ var (
 //
 // Invariant: a key is in the table ⇔ its count is at least one.
 type compactFailures[T comparable] struct {
-	mu   lock.Mutex
+	mu   sync.Mutex
 	keys keytable.Table[T, uint32]
 }
 
@@ -133,7 +133,7 @@ func (l *compactFastSlow[T]) When(item T) time.Duration {
 // compactBucket is an integer token bucket for all items.
 type compactBucket[T comparable] struct {
 	stopwatch
-	mu     lock.Mutex
+	mu     sync.Mutex
 	bucket bucket
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
-	"github.com/informerbench/informerbench/impl/internal/globalmetrics"
 	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"github.com/informerbench/informerbench/impl/internal/meter"
 	"github.com/informerbench/informerbench/impl/internal/workers"
@@ -80,11 +79,9 @@ type times struct{ added, started time.Duration }
 // The queue's own items become ready in the order of their times, and of equal
 // times in the order of the calls.
 func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
-	provider, ok := globalmetrics.Provider(config.Name, config.MetricsProvider)
-	if config.DelayingQueue != nil || !ok {
+	if config.DelayingQueue != nil {
 		return NewHeap4Queue(limiter, config)
 	}
-	config.MetricsProvider = provider
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}

@@ -4,8 +4,8 @@ package meter
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/ticks"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
@@ -19,8 +19,7 @@ const updatePeriod = 500 * time.Millisecond
 type Meter struct {
 	clock      clock.WithTicker
 	begin      time.Time
-	ticks      *ticks.Clock // in place of the real clock, or nil
-	elapsed    elapsed      // the clock, if it is one
+	elapsed    elapsed // the clock, if it is one
 	depth      workqueue.GaugeMetric
 	adds       workqueue.CounterMetric
 	latency    workqueue.HistogramMetric
@@ -31,21 +30,25 @@ type Meter struct {
 	ended      chan struct{}
 }
 
-// New makes the meter of a queue, or nil if the queue has no name or no
-// provider.
-func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
-	if name == "" || provider == nil {
-		return nil
+// Reports tells whether a queue has metrics: it needs a name and a provider. What
+// workqueue.SetProvider set can be read by client-go alone, so a queue that has
+// only a name says in the log that it reports nowhere, if it is to say so.
+func Reports(name string, provider workqueue.MetricsProvider, say bool) bool {
+	if name != "" && provider == nil && say {
+		klog.Background().Info("The work queue has a name but no MetricsProvider in its configuration: its metrics are reported nowhere", "queue", name)
 	}
-	var counter *ticks.Clock
-	if _, ok := c.(clock.RealClock); ok {
-		counter = ticks.New()
+	return name != "" && provider != nil
+}
+
+// New makes the meter of a queue, or nil if the queue does not report.
+func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
+	if !Reports(name, provider, true) {
+		return nil
 	}
 	elapsed, _ := c.(elapsed)
 	return &Meter{
 		clock:      c,
 		begin:      c.Now(),
-		ticks:      counter,
 		elapsed:    elapsed,
 		depth:      provider.NewDepthMetric(name),
 		adds:       provider.NewAddsMetric(name),
@@ -68,9 +71,6 @@ type Elapsed time.Duration
 
 // Now is the present moment.
 func (m *Meter) Now() time.Duration {
-	if m.ticks != nil {
-		return m.ticks.Now()
-	}
 	if m.elapsed != nil {
 		return time.Duration(m.elapsed.Elapsed())
 	}
@@ -92,38 +92,23 @@ func (m *Meter) Get(added time.Duration, known bool) time.Duration {
 	now := m.Now()
 	m.depth.Dec()
 	if known {
-		m.latency.Observe(m.seconds(now - added))
+		m.latency.Observe((now - added).Seconds())
 	}
 	return now
 }
 
 // Done records an item that was handed out at the given moment.
 func (m *Meter) Done(started time.Duration) {
-	m.work.Observe(m.seconds(m.Now() - started))
-}
-
-// seconds is d.Seconds, to the bit, without its two integer divisions where d is
-// short, as most are. That is 4% of what a queue costs with metrics.
-func (m *Meter) seconds(d time.Duration) float64 {
-	if 0 <= d && d < time.Second {
-		return float64(d) / 1e9
-	}
-	if d < 0 && m.ticks != nil {
-		return 0 // the later moment was told with an earlier anchor
-	}
-	return d.Seconds()
+	m.work.Observe((m.Now() - started).Seconds())
 }
 
 // Unfinished sets the metrics of the items in processing from the moments at
 // which they were handed out.
 func (m *Meter) Unfinished(started func(yield func(time.Duration) bool)) {
 	now := m.Now()
-	if m.ticks != nil {
-		now = m.ticks.Renew()
-	}
 	var total, longest float64
 	for at := range started {
-		age := m.seconds(now - at)
+		age := (now - at).Seconds()
 		total += age
 		longest = max(longest, age)
 	}

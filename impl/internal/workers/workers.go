@@ -9,8 +9,6 @@ package workers
 
 import (
 	"sync"
-
-	"github.com/informerbench/informerbench/impl/internal/lock"
 )
 
 // Workers is used under its own lock, but for Signal. Init it first.
@@ -18,7 +16,7 @@ import (
 // Invariant: if an item is queued, a woken worker is on its way or no worker
 // sleeps.
 type Workers struct {
-	lock.Mutex
+	sync.Mutex
 
 	ready      sync.Cond // workers; signalled after the lock is released
 	idle       sync.Cond // drainers
@@ -54,7 +52,6 @@ func (w *Workers) Signal() { w.ready.Signal() }
 // Sleep waits until this worker is woken.
 func (w *Workers) Sleep() {
 	w.sleeping++
-	w.Yield()
 	w.ready.Wait()
 	w.woken--
 }
