@@ -69,6 +69,7 @@ func InOrderFIFOs() []Variant[NewFIFO] {
 		{Name: "ring", New: func(c FIFOConfig) cache.Queue { return fifo.NewRingInOrder(c) },
 			Summary: "a ring of deltas with key hashes: a batch compares hashes and allocates only its own slice"},
 		{Name: "client-go", Peer: true,
+			Relaxes: []string{"fault:resync-error-cause"},
 			Summary: "a slice of deltas that re-allocates as it walks; keys made again and put in a set for each batch",
 			New: func(c FIFOConfig) cache.Queue {
 				switch {

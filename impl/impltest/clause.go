@@ -13,7 +13,8 @@
 //     breaks in a controller.
 //  2. An implementation that gives a clause up names it in relaxes. Where a
 //     weaker guarantee is left, the sub-test asserts that one; otherwise it is
-//     skipped and says why.
+//     skipped and says why. So is a clause that relies on one that is given up,
+//     and one that combines several leaves that one out.
 //  3. "fault:NAME" in relaxes documents a fault: the sub-test then asserts that
 //     the clause is really broken, so that a fix is noticed.
 //
@@ -31,18 +32,24 @@ package impltest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A clause is one sentence of the contract and its test.
 type clause[New any] struct {
-	name   string // the sub-test's name, and the word for relaxes
-	reason string // one sentence: what a caller relies on
+	name     string // the sub-test's name, and the word for relaxes
+	contract string // the sentence of the contract: "queue 3"
+	reason   string // one sentence: what a caller relies on
 	// run tests the clause with implementations that it makes with new.
 	run func(t *trial, new New)
 	// weaker tests what is left when the clause is relaxed; nil if nothing is.
 	weaker func(t *trial, new New)
+	// relies names clauses that this one takes for granted. What is relaxed is not
+	// enforced elsewhere: where one of them is relaxed, this one is skipped.
+	relies []string
 }
 
 // faultPrefix marks a relaxed clause whose breach is a documented fault.
@@ -52,44 +59,70 @@ const faultPrefix = "fault:"
 func runClauses[New any](t *testing.T, clauses []clause[New], new New, relaxes []string) {
 	t.Helper()
 	if err := checkRelaxes(clauses, relaxes); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	for _, c := range clauses {
 		t.Run(c.name, func(t *testing.T) {
-			attempt := func(run func(*trial, New)) *trial {
-				return try(t, relaxes, func(tr *trial) { run(tr, new) })
-			}
-			switch {
-			case slices.Contains(relaxes, faultPrefix+c.name):
-				if tr := attempt(c.run); !tr.Failed() {
-					t.Errorf("the documented fault is gone: this clause is kept now, so remove %q from its relaxes\nclause %s: %s",
-						faultPrefix+c.name, c.name, c.reason)
-				} else if testing.Verbose() {
-					t.Logf("documented fault, still there: %s\n%s", c.reason, tr.firstLine())
-				}
-			case !slices.Contains(relaxes, c.name):
-				attempt(c.run).report(t, c.name, c.reason)
-			case c.weaker != nil:
-				attempt(c.weaker).report(t, c.name+", relaxed", c.reason)
-			default:
-				t.Skipf("relaxed by this implementation: %s", c.reason)
+			switch o := c.try(t, new, relaxes, wallLimit); {
+			case o.failure != "":
+				t.Error(o.failure)
+			case o.skipped != "":
+				t.Skip(o.skipped)
+			case o.note != "" && testing.Verbose():
+				t.Log(o.note)
 			}
 		})
 	}
 }
 
+// An outcome is what came of a clause: what fails its sub-test, why it was not
+// run, or what is worth a line in the log.
+type outcome struct{ failure, skipped, note string }
+
+// try runs the clause, or what relaxes leaves of it.
+func (c clause[New]) try(t *testing.T, new New, relaxes []string, limit time.Duration) outcome {
+	attempt := func(run func(*trial, New)) *trial {
+		return try(t, relaxes, limit, func(tr *trial) { run(tr, new) })
+	}
+	missing := slices.IndexFunc(c.relies, func(name string) bool { return relaxed(relaxes, name) })
+	switch {
+	case slices.Contains(relaxes, faultPrefix+c.name):
+		tr := attempt(c.run)
+		if !tr.Failed() {
+			return outcome{failure: fmt.Sprintf("the documented fault is gone: this clause is kept now, so remove %q from its relaxes\nclause %s: %s",
+				faultPrefix+c.name, c.name, c.reason)}
+		}
+		return outcome{note: fmt.Sprintf("documented fault, still there: %s\n%s", c.reason, tr.firstLine())}
+	case slices.Contains(relaxes, c.name) && c.weaker != nil:
+		return outcome{failure: attempt(c.weaker).report(c.name+", relaxed", c.reason)}
+	case slices.Contains(relaxes, c.name):
+		return outcome{skipped: "relaxed by this implementation: " + c.reason}
+	case missing >= 0:
+		return outcome{skipped: fmt.Sprintf("relies on %s, which this implementation relaxes", c.relies[missing])}
+	default:
+		return outcome{failure: attempt(c.run).report(c.name, c.reason)}
+	}
+}
+
+func relaxed(relaxes []string, name string) bool {
+	return slices.Contains(relaxes, name) || slices.Contains(relaxes, faultPrefix+name)
+}
+
 // checkRelaxes reports names in relaxes that are no clause.
 func checkRelaxes[New any](clauses []clause[New], relaxes []string) error {
-	known := make([]string, len(clauses))
-	for i, c := range clauses {
-		known[i] = c.name
+	var known, unknown []string
+	for _, c := range clauses {
+		known = append(known, c.name)
 	}
 	for _, name := range relaxes {
 		if !slices.Contains(known, strings.TrimPrefix(name, faultPrefix)) {
-			return fmt.Errorf("relaxes: unknown clause %q, expected one of %s", name, strings.Join(known, ", "))
+			unknown = append(unknown, strconv.Quote(name))
 		}
 	}
-	return nil
+	if unknown == nil {
+		return nil
+	}
+	return fmt.Errorf("relaxes: unknown clause %s, expected one of %s", strings.Join(unknown, ", "), strings.Join(known, ", "))
 }
 
 // adapt turns the clauses of one component into clauses of another that contains
@@ -100,7 +133,7 @@ func adapt[Whole, Part any](clauses []clause[Part], part func(Whole) Part, excep
 		if slices.Contains(except, c.name) {
 			continue
 		}
-		a := clause[Whole]{name: c.name, reason: c.reason,
+		a := clause[Whole]{name: c.name, contract: c.contract, reason: c.reason, relies: c.relies,
 			run: func(t *trial, new Whole) { c.run(t, part(new)) }}
 		if c.weaker != nil {
 			a.weaker = func(t *trial, new Whole) { c.weaker(t, part(new)) }

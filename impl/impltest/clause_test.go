@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
 )
 
 // failing returns the sub-tests that fail, without the name of the test, when
@@ -71,12 +72,22 @@ func TestStuckClauses(t *testing.T) {
 			{name: "given-up", reason: "given up", run: func(t *trial, _ struct{}) { t.Errorf("not run") }},
 			{name: "weaker", reason: "r", run: func(t *trial, _ struct{}) { t.Errorf("not run") },
 				weaker: func(t *trial, _ struct{}) {}},
-		}, struct{}{}, []string{"fault:fault-gone", "fault:fault-there", "given-up", "weaker", "no-such-clause"})
+		}, struct{}{}, []string{"fault:fault-gone", "fault:fault-there", "given-up", "weaker"})
 		return
 	}
 	clauses, output := failing(t, "TestStuckClauses")
 	assert.Equal(t, []string{"blocked", "ticking", "mutex", "panic", "require", "leak", "fault-gone"}, clauses, output)
-	assert.Contains(t, output, `unknown clause "no-such-clause", expected one of blocked, ticking`)
 	assert.Contains(t, output, `remove "fault:fault-gone"`)
 	assert.Contains(t, output, "relaxed by this implementation: given up")
+}
+
+func TestUnknownRelaxes(t *testing.T) {
+	if inChild() {
+		TestStorage(t, workqueue.DefaultQueue[string], "storage-fifo", "no-such-clause", "fault:neither")
+		return
+	}
+	clauses, output := failing(t, "TestUnknownRelaxes")
+	assert.Empty(t, clauses, "no clause is run")
+	assert.Contains(t, output, `relaxes: unknown clause "no-such-clause", "fault:neither", expected one of storage-fifo, storage-len`)
+	assert.NotContains(t, output, "=== RUN   TestUnknownRelaxes/")
 }

@@ -12,21 +12,20 @@ import (
 )
 
 // concurrencyClauses are the clauses that hold for any number of goroutines.
-func concurrencyClauses() []clause[newQueue] {
-	return []clause[newQueue]{{
-		name:   "concurrent",
-		reason: "with many producers and workers no item has two holders and each is processed after its last Add",
-		run: func(t *trial, new newQueue) {
-			q, r := measured(t, new)
-			expectExact(t, q, q.Add, r)
-		},
-	}, {
-		name:   "linearizable",
-		reason: "every history of concurrent calls can be explained by calls made one after another",
-		run: func(t *trial, new newQueue) {
-			queueModel{trial: t}.expectLinearizable(func() workqueue.TypedInterface[string] { return plain(t, new) })
-		},
-	}}
+var concurrencyClauses = []clause[newQueue]{
+	{name: "concurrent", contract: "queue 1", run: queueConcurrent,
+		reason: "with many producers and workers no item has two holders and each is processed after its last Add"},
+	{name: "linearizable", contract: "queue", run: queueLinearizable,
+		reason: "every history of concurrent calls can be explained by calls made one after another"},
+}
+
+func queueConcurrent(t *trial, new newQueue) {
+	q, r := measured(t, new)
+	expectExact(t, q, q.Add, r)
+}
+
+func queueLinearizable(t *trial, new newQueue) {
+	queueModel{trial: t}.expectLinearizable(func() workqueue.TypedInterface[string] { return plain(t, new) })
 }
 
 // expectExact adds items from several goroutines through add while several

@@ -10,63 +10,62 @@ import (
 )
 
 // configClauses are the clauses about what a queue does with its config.
-func configClauses() []clause[newQueue] {
-	return []clause[newQueue]{{
-		name:   "injected-clock",
-		reason: "durations are measured with the clock in the config, so that tests of a controller need not wait",
-		run: func(t *trial, new newQueue) {
-			clock, r := fakeClock(), newRecorder()
-			q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "clocked", MetricsProvider: r, Clock: clock})
-			q.Add("a")
-			synctest.Wait()
-			time.Sleep(time.Minute)
-			clock.Step(3 * time.Second)
-			take(t, q)
-			time.Sleep(time.Minute)
-			for range 10 {
-				clock.Step(time.Second)
-				synctest.Wait()
-			}
-			assert.InDelta(t, 10, r.value("unfinished"), 0.51, "unfinished work 10 s after Get, by the injected clock")
-			q.Done("a")
-			synctest.Wait()
-			assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 3 s by the injected clock, Get")
-			assert.Equal(t, []float64{10}, r.observations("work"), "Get, 10 s by the injected clock, Done")
-		},
-	}, {
-		name:   "injected-storage",
-		reason: "the storage in the config decides the order; it is told by Touch of an item that is added again while it waits there",
-		run: func(t *trial, new newQueue) {
-			s := &stack{}
-			q := start(t, new, workqueue.TypedQueueConfig[string]{Queue: s})
-			q.Add("a")
-			q.Add("b")
-			q.Add("c")
-			q.Add("a")
-			assert.Equal(t, []string{"a"}, s.touched, "Touch after Add of a, b, c, a")
-			assert.Equal(t, "c", take(t, q), "Get from a storage that hands out the last item first")
-			q.Add("c")
-			q.Add("c")
-			assert.Equal(t, []string{"a"}, s.touched, "no Touch of an item that is processed")
-			q.Done("c")
-			assert.Equal(t, 3, q.Len())
-			assert.Equal(t, []string{"c", "b", "a"}, takeAll(t, q, 3))
-		},
-	}, {
-		name:   "panic-unlocks",
-		reason: "a panic in a metrics provider leaves no lock held: the worker's recovery would be followed by a deadlock",
-		run: func(t *trial, new newQueue) {
-			r := &panicker{recorder: newRecorder()}
-			q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "panics", MetricsProvider: r})
-			func() {
-				defer func() { _ = recover() }()
-				q.Add("a")
-			}()
-			q.Len()
-			q.Add("b")
-			take(t, q)
-		},
-	}}
+var configClauses = []clause[newQueue]{
+	{name: "injected-clock", contract: "queue 8", run: queueInjectedClock,
+		reason: "durations are measured with the clock in the config, so that tests of a controller need not wait"},
+	{name: "injected-storage", contract: "queue 10", run: queueInjectedStorage,
+		reason: "the storage in the config decides the order; it is told by Touch of an item that is added again while it waits there"},
+	{name: "panic-unlocks", contract: "queue 8", run: queuePanicUnlocks,
+		reason: "a panic in a metrics provider leaves no lock held: the worker's recovery would be followed by a deadlock"},
+}
+
+func queueInjectedClock(t *trial, new newQueue) {
+	clock, r := fakeClock(), newRecorder()
+	q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "clocked", MetricsProvider: r, Clock: clock})
+	q.Add("a")
+	synctest.Wait()
+	time.Sleep(time.Minute)
+	clock.Step(3 * time.Second)
+	take(t, q)
+	time.Sleep(time.Minute)
+	for range 10 {
+		clock.Step(time.Second)
+		synctest.Wait()
+	}
+	assert.InDelta(t, 10, r.value("unfinished"), 0.51, "unfinished work 10 s after Get, by the injected clock")
+	q.Done("a")
+	synctest.Wait()
+	assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 3 s by the injected clock, Get")
+	assert.Equal(t, []float64{10}, r.observations("work"), "Get, 10 s by the injected clock, Done")
+}
+
+func queueInjectedStorage(t *trial, new newQueue) {
+	s := &stack{}
+	q := start(t, new, workqueue.TypedQueueConfig[string]{Queue: s})
+	q.Add("a")
+	q.Add("b")
+	q.Add("c")
+	q.Add("a")
+	assert.Equal(t, []string{"a"}, s.touched, "Touch after Add of a, b, c, a")
+	assert.Equal(t, "c", take(t, q), "Get from a storage that hands out the last item first")
+	q.Add("c")
+	q.Add("c")
+	assert.Equal(t, []string{"a"}, s.touched, "no Touch of an item that is processed")
+	q.Done("c")
+	assert.Equal(t, 3, q.Len())
+	assert.Equal(t, []string{"c", "b", "a"}, takeAll(t, q, 3))
+}
+
+func queuePanicUnlocks(t *trial, new newQueue) {
+	r := &panicker{recorder: newRecorder()}
+	q := start(t, new, workqueue.TypedQueueConfig[string]{Name: "panics", MetricsProvider: r})
+	func() {
+		defer func() { _ = recover() }()
+		q.Add("a")
+	}()
+	q.Len()
+	q.Add("b")
+	take(t, q)
 }
 
 func fakeClock() *testclock.FakeClock {

@@ -18,19 +18,20 @@ type newDelayingQueue = func(workqueue.TypedDelayingQueueConfig[string]) workque
 // TestQueue. Relaxes names the clauses that it gives up.
 func TestDelayingQueue(t *testing.T, new func(workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string], relaxes ...string) {
 	t.Helper()
+	runClauses(t, delayingQueueClauses(), new, relaxes)
+}
+
+func delayingQueueClauses() []clause[newDelayingQueue] {
 	queue := func(new newDelayingQueue) newQueue {
 		return func(c workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
 			return new(workqueue.TypedDelayingQueueConfig[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock})
 		}
 	}
-	runClauses(t, slices.Concat(
-		adapt(queueClauses(), queue, "injected-storage"),
-		delayingClauses(),
-	), new, relaxes)
+	return slices.Concat(adapt(queueClauses(), queue, "injected-storage"), delayingClauses())
 }
 
 func delayingClauses() []clause[newDelayingQueue] {
-	return slices.Concat(delayClauses(), delayConfigClauses(), delayRandomClauses())
+	return slices.Concat(delayClauses, delayConfigClauses, delayRandomClauses)
 }
 
 // startDelaying makes a delaying queue that is shut down when the clause ends.
@@ -53,195 +54,195 @@ func after(d time.Duration) {
 }
 
 // delayClauses are the clauses about what AddAfter does.
-func delayClauses() []clause[newDelayingQueue] {
-	return []clause[newDelayingQueue]{{
-		name:   "after-zero",
-		reason: "AddAfter with a delay of zero or less is Add",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("a", 0)
-			assert.Equal(t, 1, q.Len(), "Len right after AddAfter with a delay of zero")
-			q.AddAfter("b", -time.Second)
-			assert.Equal(t, 2, q.Len(), "Len right after AddAfter with a negative delay")
-			assert.ElementsMatch(t, []string{"a", "b"}, takeAll(t, q, 2))
-		},
-	}, {
-		name:   "never-early",
-		reason: "an item is not handed out before its delay has passed: the delay is the back-off of a failing object",
-		run: func(t *trial, new newDelayingQueue) {
-			for _, delay := range delays {
-				q := plainDelaying(t, new)
-				q.AddAfter("a", delay)
-				after(delay - 1)
-				assert.Equal(t, 0, q.Len(), "Len 1 ns before the delay of %v has passed", delay)
-				expectEmpty(t, q, fmt.Sprintf("1 ns before the delay of %v has passed", delay))
+var delayClauses = []clause[newDelayingQueue]{
+	{name: "after-zero", contract: "delaying queue 1", run: delayingAfterZero,
+		reason: "AddAfter with a delay of zero or less is Add"},
+	{name: "never-early", contract: "delaying queue 9", run: delayingNeverEarly,
+		reason: "an item is not handed out before its delay has passed: the delay is the back-off of a failing object"},
+	{name: "on-time", contract: "delaying queue 3", run: delayingOnTime, weaker: delayingOnTimeRelaxed,
+		reason: "an item is queued when its delay has passed, and a blocked Get has it then"},
+	{name: "earliest-wins", contract: "delaying queue 2", run: delayingEarliestWins,
+		reason: "a second AddAfter of a waiting item keeps the earlier time and makes one delivery"},
+	{name: "ready-order", contract: "delaying queue 3", run: delayingReadyOrder,
+		reason: "items become ready in the order of their ready times, whatever the order of the calls"},
+	{name: "add-keeps-waiting", contract: "delaying queue 4", run: delayingAddKeepsWaiting,
+		reason: "Add of a waiting item does not cancel what waits: a periodic resync would stop"},
+	{name: "due-while-queued", contract: "delaying queue 2", run: delayingDueWhileQueued,
+		reason: "an item that becomes ready while it is queued is not queued twice"},
+	{name: "due-while-processing", contract: "delaying queue 2", run: delayingDueWhileProcessing,
+		reason: "an item that becomes ready while it is processed is handed out after Done and not before"},
+	{name: "len-excludes-waiting", contract: "delaying queue 10", run: delayingLenExcludesWaiting,
+		reason: "Len does not count what waits for its time"},
+	{name: "shutdown-drops-waiting", contract: "delaying queue 5", run: delayingShutdownDropsWaiting,
+		reason: "what still waits at shutdown is dropped, or a controller would stop only when the longest back-off has passed"},
+	{name: "after-shutdown", contract: "delaying queue 5", run: delayingAfterShutdown,
+		reason: "AddAfter neither blocks nor adds once shutdown began"},
+	{name: "shutdown-frees-adders", contract: "delaying queue 5", run: delayingShutdownFreesAdders,
+		reason: "AddAfter never blocks for ever when it runs beside ShutDown: the informer that calls it could not stop"},
+	{name: "no-goroutine-left-waiting", contract: "delaying queue 7", run: delayingNoGoroutineLeftWaiting,
+		reason: "no goroutine outlives ShutDown while items wait"},
+}
+
+func delayingAfterZero(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("a", 0)
+	assert.Equal(t, 1, q.Len(), "Len right after AddAfter with a delay of zero")
+	q.AddAfter("b", -time.Second)
+	assert.Equal(t, 2, q.Len(), "Len right after AddAfter with a negative delay")
+	assert.ElementsMatch(t, []string{"a", "b"}, takeAll(t, q, 2))
+}
+
+func delayingNeverEarly(t *trial, new newDelayingQueue) {
+	for _, delay := range delays {
+		q := plainDelaying(t, new)
+		q.AddAfter("a", delay)
+		after(delay - 1)
+		assert.Equal(t, 0, q.Len(), "Len 1 ns before the delay of %v has passed", delay)
+		expectEmpty(t, q, fmt.Sprintf("1 ns before the delay of %v has passed", delay))
+	}
+}
+
+func delayingOnTime(t *trial, new newDelayingQueue) {
+	for _, delay := range delays {
+		q := plainDelaying(t, new)
+		p := get(t, q)
+		q.AddAfter("a", delay)
+		after(delay)
+		assert.Equal(t, `"a"`, p.String(), "Get when the delay of %v has passed", delay)
+	}
+}
+
+func delayingOnTimeRelaxed(t *trial, new newDelayingQueue) {
+	for _, delay := range delays {
+		q := plainDelaying(t, new)
+		p := get(t, q)
+		q.AddAfter("a", delay)
+		after(delay + heartbeat)
+		assert.Equal(t, `"a"`, p.String(), "Get %v after the delay of %v has passed", heartbeat, delay)
+	}
+}
+
+func delayingEarliestWins(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("sooner", 3*time.Hour)
+	q.AddAfter("sooner", time.Hour)
+	q.AddAfter("later", time.Hour)
+	q.AddAfter("later", 3*time.Hour)
+	after(time.Hour + heartbeat)
+	assert.ElementsMatch(t, []string{"sooner", "later"}, takeAll(t, q, 2))
+	after(3 * time.Hour)
+	assert.Equal(t, 0, q.Len(), "Len after the later times: each item was delivered already")
+}
+
+func delayingReadyOrder(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	want := keys("key", 100)
+	for _, i := range t.Rand().Perm(len(want)) {
+		q.AddAfter(want[i], time.Duration(i+1)*time.Minute)
+	}
+	after(time.Duration(len(want))*time.Minute + heartbeat)
+	got := takeAll(t, q, len(want))
+	if t.relaxed("global-fifo") {
+		slices.Sort(got)
+	}
+	assert.Equal(t, want, got)
+}
+
+func delayingAddKeepsWaiting(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("a", time.Minute)
+	synctest.Wait()
+	q.Add("a")
+	assert.Equal(t, []string{"a"}, takeAll(t, q, 1), "at once, because of Add")
+	after(time.Minute + heartbeat)
+	assert.Equal(t, 1, q.Len(), "Len when the delay has passed too")
+}
+
+func delayingDueWhileQueued(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("a", time.Minute)
+	q.Add("a")
+	after(time.Minute + heartbeat)
+	assert.Equal(t, []string{"a"}, takeAll(t, q, 1))
+	expectEmpty(t, q, "after the one delivery")
+}
+
+func delayingDueWhileProcessing(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.Add("a")
+	take(t, q)
+	q.AddAfter("a", time.Minute)
+	after(time.Minute + heartbeat)
+	p := get(t, q)
+	assert.Equal(t, "blocked", p.String(), "Get while the item is processed")
+	q.Done("a")
+	synctest.Wait()
+	assert.Equal(t, `"a"`, p.String(), "the blocked Get after Done")
+}
+
+func delayingLenExcludesWaiting(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("a", time.Hour)
+	synctest.Wait()
+	assert.Equal(t, 0, q.Len())
+}
+
+func delayingShutdownDropsWaiting(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	q.AddAfter("a", time.Minute)
+	q.AddAfter("b", time.Hour)
+	synctest.Wait()
+	q.ShutDown()
+	assert.Equal(t, "shutdown", get(t, q).String(), "Get after ShutDown")
+	after(2 * time.Hour)
+	assert.Equal(t, 0, q.Len(), "Len when the delays have passed")
+}
+
+func delayingAfterShutdown(t *trial, new newDelayingQueue) {
+	for _, shutDown := range []func(workqueue.TypedDelayingInterface[string]){
+		func(q workqueue.TypedDelayingInterface[string]) { q.ShutDown() },
+		func(q workqueue.TypedDelayingInterface[string]) { q.ShutDownWithDrain() },
+	} {
+		q := plainDelaying(t, new)
+		shutDown(q)
+		added := t.Go(func() {
+			for _, key := range keys("key", 3000) {
+				q.AddAfter(key, time.Second)
+				q.AddAfter(key, 0)
 			}
-		},
-	}, {
-		name:   "on-time",
-		reason: "an item is queued when its delay has passed, and a blocked Get has it then",
-		run: func(t *trial, new newDelayingQueue) {
-			for _, delay := range delays {
-				q := plainDelaying(t, new)
-				p := get(t, q)
-				q.AddAfter("a", delay)
-				after(delay)
-				assert.Equal(t, `"a"`, p.String(), "Get when the delay of %v has passed", delay)
+		})
+		after(time.Minute)
+		assert.True(t, closed(added), "6,000 calls of AddAfter have returned")
+		assert.Equal(t, 0, q.Len(), "Len")
+	}
+}
+
+func delayingShutdownFreesAdders(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	var adders []<-chan struct{}
+	for a := range 4 {
+		adders = append(adders, t.Go(func() {
+			for _, key := range keys(fmt.Sprint("adder-", a), 800) {
+				q.AddAfter(key, time.Hour)
 			}
-		},
-		weaker: func(t *trial, new newDelayingQueue) {
-			for _, delay := range delays {
-				q := plainDelaying(t, new)
-				p := get(t, q)
-				q.AddAfter("a", delay)
-				after(delay + heartbeat)
-				assert.Equal(t, `"a"`, p.String(), "Get %v after the delay of %v has passed", heartbeat, delay)
-			}
-		},
-	}, {
-		name:   "earliest-wins",
-		reason: "a second AddAfter of a waiting item keeps the earlier time and makes one delivery",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("sooner", 3*time.Hour)
-			q.AddAfter("sooner", time.Hour)
-			q.AddAfter("later", time.Hour)
-			q.AddAfter("later", 3*time.Hour)
-			after(time.Hour + heartbeat)
-			assert.ElementsMatch(t, []string{"sooner", "later"}, takeAll(t, q, 2))
-			after(3 * time.Hour)
-			assert.Equal(t, 0, q.Len(), "Len after the later times: each item was delivered already")
-		},
-	}, {
-		name:   "ready-order",
-		reason: "items become ready in the order of their ready times, whatever the order of the calls",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			want := keys("key", 100)
-			for _, i := range t.Rand().Perm(len(want)) {
-				q.AddAfter(want[i], time.Duration(i+1)*time.Minute)
-			}
-			after(time.Duration(len(want))*time.Minute + heartbeat)
-			got := takeAll(t, q, len(want))
-			if t.relaxed("global-fifo") {
-				slices.Sort(got)
-			}
-			assert.Equal(t, want, got)
-		},
-	}, {
-		name:   "add-keeps-waiting",
-		reason: "Add of a waiting item does not cancel what waits: a periodic resync would stop",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("a", time.Minute)
-			synctest.Wait()
-			q.Add("a")
-			assert.Equal(t, []string{"a"}, takeAll(t, q, 1), "at once, because of Add")
-			after(time.Minute + heartbeat)
-			assert.Equal(t, 1, q.Len(), "Len when the delay has passed too")
-		},
-	}, {
-		name:   "due-while-queued",
-		reason: "an item that becomes ready while it is queued is not queued twice",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("a", time.Minute)
-			q.Add("a")
-			after(time.Minute + heartbeat)
-			assert.Equal(t, []string{"a"}, takeAll(t, q, 1))
-			expectEmpty(t, q, "after the one delivery")
-		},
-	}, {
-		name:   "due-while-processing",
-		reason: "an item that becomes ready while it is processed is handed out after Done and not before",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.Add("a")
-			take(t, q)
-			q.AddAfter("a", time.Minute)
-			after(time.Minute + heartbeat)
-			p := get(t, q)
-			assert.Equal(t, "blocked", p.String(), "Get while the item is processed")
-			q.Done("a")
-			synctest.Wait()
-			assert.Equal(t, `"a"`, p.String(), "the blocked Get after Done")
-		},
-	}, {
-		name:   "len-excludes-waiting",
-		reason: "Len does not count what waits for its time",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("a", time.Hour)
-			synctest.Wait()
-			assert.Equal(t, 0, q.Len())
-		},
-	}, {
-		name:   "shutdown-drops-waiting",
-		reason: "what still waits at shutdown is dropped, or a controller would stop only when the longest back-off has passed",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			q.AddAfter("a", time.Minute)
-			q.AddAfter("b", time.Hour)
-			synctest.Wait()
-			q.ShutDown()
-			assert.Equal(t, "shutdown", get(t, q).String(), "Get after ShutDown")
-			after(2 * time.Hour)
-			assert.Equal(t, 0, q.Len(), "Len when the delays have passed")
-		},
-	}, {
-		name:   "after-shutdown",
-		reason: "AddAfter neither blocks nor adds once shutdown began",
-		run: func(t *trial, new newDelayingQueue) {
-			for _, shutDown := range []func(workqueue.TypedDelayingInterface[string]){
-				func(q workqueue.TypedDelayingInterface[string]) { q.ShutDown() },
-				func(q workqueue.TypedDelayingInterface[string]) { q.ShutDownWithDrain() },
-			} {
-				q := plainDelaying(t, new)
-				shutDown(q)
-				added := t.Go(func() {
-					for _, key := range keys("key", 3000) {
-						q.AddAfter(key, time.Second)
-						q.AddAfter(key, 0)
-					}
-				})
-				after(time.Minute)
-				assert.True(t, closed(added), "6,000 calls of AddAfter have returned")
-				assert.Equal(t, 0, q.Len(), "Len")
-			}
-		},
-	}, {
-		name:   "shutdown-frees-adders",
-		reason: "AddAfter never blocks for ever when it runs beside ShutDown: the informer that calls it could not stop",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			var adders []<-chan struct{}
-			for a := range 4 {
-				adders = append(adders, t.Go(func() {
-					for _, key := range keys(fmt.Sprint("adder-", a), 800) {
-						q.AddAfter(key, time.Hour)
-					}
-				}))
-			}
-			t.Go(q.ShutDown)
-			after(time.Minute)
-			for _, added := range adders {
-				assert.True(t, closed(added), "every call of AddAfter has returned")
-			}
-		},
-	}, {
-		name:   "no-goroutine-left-waiting",
-		reason: "no goroutine outlives ShutDown while items wait",
-		run: func(t *trial, new newDelayingQueue) {
-			q := plainDelaying(t, new)
-			for i, key := range keys("key", 10) {
-				q.AddAfter(key, time.Duration(i+1)*time.Minute)
-			}
-			after(2 * time.Minute)
-			q.ShutDown()
-			synctest.Wait()
-			assert.Empty(t, t.Goroutines(), "goroutines left after ShutDown")
-		},
-	}}
+		}))
+	}
+	t.Go(q.ShutDown)
+	after(time.Minute)
+	for _, added := range adders {
+		assert.True(t, closed(added), "every call of AddAfter has returned")
+	}
+}
+
+func delayingNoGoroutineLeftWaiting(t *trial, new newDelayingQueue) {
+	q := plainDelaying(t, new)
+	for i, key := range keys("key", 10) {
+		q.AddAfter(key, time.Duration(i+1)*time.Minute)
+	}
+	after(2 * time.Minute)
+	q.ShutDown()
+	synctest.Wait()
+	assert.Empty(t, t.Goroutines(), "goroutines left after ShutDown")
 }
 
 // delays are those that clauses about time try: from a retry to a resync.
@@ -251,34 +252,33 @@ var delays = []time.Duration{time.Millisecond, 999 * time.Millisecond, time.Seco
 const heartbeat = 10 * time.Second
 
 // delayRandomClauses try what single calls don't show.
-func delayRandomClauses() []clause[newDelayingQueue] {
-	return []clause[newDelayingQueue]{{
-		name:   "delay-concurrent",
-		reason: "with many producers, some of them delaying, no item has two holders and each is processed after its last addition",
-		run: func(t *trial, new newDelayingQueue) {
-			r := newRecorder()
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Name: "measured", MetricsProvider: r})
-			var mu sync.Mutex
-			rnd, n := t.Rand(), 0
-			expectExact(t, q, func(key string) {
-				mu.Lock()
-				n++
-				d := time.Duration(rnd.IntN(50)) * time.Millisecond
-				mu.Unlock()
-				q.AddAfter(key, d)
-			}, r)
-			if got := r.value("retries"); got != float64(n) && !t.relaxed("metrics-retries") {
-				t.Errorf("retries metric is %v after %d calls of AddAfter", got, n)
-			}
-		},
-	}, {
-		name:   "delay-differential",
-		reason: "on random calls every result and every metric is the one of client-go's delaying queue",
-		run: func(t *trial, new newDelayingQueue) {
-			rnd := t.Rand()
-			for range 20 {
-				compareDelaying(t, new, rnd)
-			}
-		},
-	}}
+var delayRandomClauses = []clause[newDelayingQueue]{
+	{name: "delay-concurrent", contract: "delaying queue", run: delayingDelayConcurrent,
+		reason: "with many producers, some of them delaying, no item has two holders and each is processed after its last addition"},
+	{name: "delay-differential", contract: "delaying queue", run: delayingDelayDifferential,
+		reason: "on random calls every result and every metric is the one of client-go's delaying queue"},
+}
+
+func delayingDelayConcurrent(t *trial, new newDelayingQueue) {
+	r := newRecorder()
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Name: "measured", MetricsProvider: r})
+	var mu sync.Mutex
+	rnd, n := t.Rand(), 0
+	expectExact(t, q, func(key string) {
+		mu.Lock()
+		n++
+		d := time.Duration(rnd.IntN(50)) * time.Millisecond
+		mu.Unlock()
+		q.AddAfter(key, d)
+	}, r)
+	if got := r.value("retries"); got != float64(n) && !t.relaxed("metrics-retries") {
+		t.Errorf("retries metric is %v after %d calls of AddAfter", got, n)
+	}
+}
+
+func delayingDelayDifferential(t *trial, new newDelayingQueue) {
+	rnd := t.Rand()
+	for range 20 {
+		compareDelaying(t, new, rnd)
+	}
 }

@@ -14,102 +14,101 @@ import (
 
 // delayConfigClauses are the clauses about what a delaying queue does with its
 // config.
-func delayConfigClauses() []clause[newDelayingQueue] {
-	return []clause[newDelayingQueue]{{
-		name:   "delay-clock",
-		reason: "delays are measured with the clock in the config, so that tests of a controller need not wait",
-		run: func(t *trial, new newDelayingQueue) {
-			clock := fakeClock()
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
-			q.AddAfter("a", time.Minute)
-			after(time.Hour)
-			assert.Equal(t, 0, q.Len(), "Len after an hour in which the injected clock stands still")
-			clock.Step(time.Minute - 1)
-			synctest.Wait()
-			assert.Equal(t, 0, q.Len(), "Len 1 ns too early by the injected clock")
-			clock.Step(1 + tolerance(t))
-			synctest.Wait()
-			assert.Equal(t, 1, q.Len(), "Len when the delay has passed by the injected clock")
-		},
-	}, {
-		name:   "heartbeat",
-		reason: "a ready item is found 10 s late at the latest, even if a timer is lost",
-		run: func(t *trial, new newDelayingQueue) {
-			clock := &forgetful{FakeClock: fakeClock()}
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
-			q.AddAfter("a", time.Second)
-			synctest.Wait()
-			for range 11 + int(tolerance(t)/time.Second) {
-				clock.Step(time.Second)
-				synctest.Wait()
-			}
-			assert.Equal(t, 1, q.Len(), "Len 10 s after the lost timer of the item")
-		},
-	}, {
-		name:   "injected-queue",
-		reason: "ready items go to the queue in the config, which decides their order and counts them",
-		run: func(t *trial, new newDelayingQueue) {
-			inner := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{})
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Queue: inner})
-			q.AddAfter("a", time.Second)
-			q.Add("b")
-			after(time.Second + tolerance(t))
-			assert.Equal(t, 2, inner.Len(), "Len of the injected queue")
-			assert.Equal(t, []string{"b", "a"}, takeAll(t, inner, 2))
-			q.ShutDown()
-			assert.True(t, inner.ShuttingDown(), "the injected queue is shutting down")
-		},
-	}, {
-		name:   "adder-never-waits",
-		reason: "AddAfter does not wait for the delivery of ready items: a slow consumer of delays would stop the event handlers",
-		run: func(t *trial, new newDelayingQueue) {
-			inner := &blocking{
-				TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{}),
-				release:        make(chan struct{}),
-			}
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Queue: inner})
-			defer close(inner.release)
-			q.AddAfter("first", time.Second)
-			after(time.Second + tolerance(t)) // its delivery now blocks
-			added := t.Go(func() {
-				for _, key := range keys("key", 3000) {
-					q.AddAfter(key, time.Hour)
-				}
-			})
-			synctest.Wait()
-			assert.True(t, closed(added), "3,000 calls of AddAfter have returned while the delivery of another item blocks")
-		},
-	}, {
-		name:   "metrics-retries",
-		reason: "the retries metric counts every AddAfter, also one without delay, until shutdown",
-		run: func(t *trial, new newDelayingQueue) {
-			r := newRecorder()
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Name: "measured", MetricsProvider: r})
-			q.AddAfter("a", time.Second)
-			q.AddAfter("a", time.Second)
-			q.AddAfter("b", 0)
-			q.Add("c")
-			synctest.Wait()
-			assert.Equal(t, 3.0, r.value("retries"), "after AddAfter of a, a, b and Add of c")
-			q.ShutDown()
-			q.AddAfter("a", time.Second)
-			synctest.Wait()
-			assert.Equal(t, 3.0, r.value("retries"), "after AddAfter of a queue that is shut down")
-		},
-	}, {
-		name:   "no-retained-delayed-items",
-		reason: "an item that was delayed, handed out and is done is not kept alive by the queue",
-		run: func(t *trial, new newDelayingQueue) {
-			q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{})
-			n := 0
-			// The first half becomes ready, the other half goes on waiting.
-			watched := watch(t, func(key string) {
-				n++
-				q.AddAfter(key, time.Duration(n)*time.Minute)
-			})
-			expectDelayedCollected(t, q, watched)
-		},
-	}}
+var delayConfigClauses = []clause[newDelayingQueue]{
+	{name: "delay-clock", contract: "delaying queue 6", run: delayingDelayClock,
+		reason: "delays are measured with the clock in the config, so that tests of a controller need not wait"},
+	{name: "heartbeat", contract: "delaying queue 6", run: delayingHeartbeat,
+		reason: "a ready item is found 10 s late at the latest, even if a timer is lost"},
+	{name: "injected-queue", contract: "delaying queue 10", run: delayingInjectedQueue,
+		reason: "ready items go to the queue in the config, which decides their order and counts them"},
+	{name: "adder-never-waits", contract: "delaying queue 8", run: delayingAdderNeverWaits,
+		reason: "AddAfter does not wait for the delivery of ready items: a slow consumer of delays would stop the event handlers"},
+	{name: "metrics-retries", contract: "delaying queue 10", run: delayingMetricsRetries,
+		reason: "the retries metric counts every AddAfter, also one without delay, until shutdown"},
+	{name: "no-retained-delayed-items", contract: "delaying queue 10", run: delayingNoRetainedDelayedItems,
+		reason: "an item that was delayed, handed out and is done is not kept alive by the queue"},
+}
+
+func delayingDelayClock(t *trial, new newDelayingQueue) {
+	clock := fakeClock()
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
+	q.AddAfter("a", time.Minute)
+	after(time.Hour)
+	assert.Equal(t, 0, q.Len(), "Len after an hour in which the injected clock stands still")
+	clock.Step(time.Minute - 1)
+	synctest.Wait()
+	assert.Equal(t, 0, q.Len(), "Len 1 ns too early by the injected clock")
+	clock.Step(1 + tolerance(t))
+	synctest.Wait()
+	assert.Equal(t, 1, q.Len(), "Len when the delay has passed by the injected clock")
+}
+
+func delayingHeartbeat(t *trial, new newDelayingQueue) {
+	clock := &forgetful{FakeClock: fakeClock()}
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
+	q.AddAfter("a", time.Second)
+	synctest.Wait()
+	for range 11 + int(tolerance(t)/time.Second) {
+		clock.Step(time.Second)
+		synctest.Wait()
+	}
+	assert.Equal(t, 1, q.Len(), "Len 10 s after the lost timer of the item")
+}
+
+func delayingInjectedQueue(t *trial, new newDelayingQueue) {
+	inner := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{})
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Queue: inner})
+	q.AddAfter("a", time.Second)
+	q.Add("b")
+	after(time.Second + tolerance(t))
+	assert.Equal(t, 2, inner.Len(), "Len of the injected queue")
+	assert.Equal(t, []string{"b", "a"}, takeAll(t, inner, 2))
+	q.ShutDown()
+	assert.True(t, inner.ShuttingDown(), "the injected queue is shutting down")
+}
+
+func delayingAdderNeverWaits(t *trial, new newDelayingQueue) {
+	inner := &blocking{
+		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{}),
+		release:        make(chan struct{}),
+	}
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Queue: inner})
+	defer close(inner.release)
+	q.AddAfter("first", time.Second)
+	after(time.Second + tolerance(t)) // its delivery now blocks
+	added := t.Go(func() {
+		for _, key := range keys("key", 3000) {
+			q.AddAfter(key, time.Hour)
+		}
+	})
+	synctest.Wait()
+	assert.True(t, closed(added), "3,000 calls of AddAfter have returned while the delivery of another item blocks")
+}
+
+func delayingMetricsRetries(t *trial, new newDelayingQueue) {
+	r := newRecorder()
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Name: "measured", MetricsProvider: r})
+	q.AddAfter("a", time.Second)
+	q.AddAfter("a", time.Second)
+	q.AddAfter("b", 0)
+	q.Add("c")
+	synctest.Wait()
+	assert.Equal(t, 3.0, r.value("retries"), "after AddAfter of a, a, b and Add of c")
+	q.ShutDown()
+	q.AddAfter("a", time.Second)
+	synctest.Wait()
+	assert.Equal(t, 3.0, r.value("retries"), "after AddAfter of a queue that is shut down")
+}
+
+func delayingNoRetainedDelayedItems(t *trial, new newDelayingQueue) {
+	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{})
+	n := 0
+	// The first half becomes ready, the other half goes on waiting.
+	watched := watch(t, func(key string) {
+		n++
+		q.AddAfter(key, time.Duration(n)*time.Minute)
+	})
+	expectDelayedCollected(t, q, watched)
 }
 
 // tolerance is how late a delaying queue may be.

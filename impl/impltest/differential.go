@@ -12,21 +12,20 @@ import (
 )
 
 // differentialClauses compare a queue with upstream's on random calls.
-func differentialClauses() []clause[newQueue] {
-	return []clause[newQueue]{{
-		name:   "differential",
-		reason: "on random calls every result and every metric is the one of client-go's queue",
-		run: func(t *trial, new newQueue) {
-			rnd := t.Rand()
-			for range 20 {
-				if t.unordered() {
-					compareWithSets(t, plain(t, new), rnd)
-				} else {
-					compareWithUpstream(t, new, rnd)
-				}
-			}
-		},
-	}}
+var differentialClauses = []clause[newQueue]{
+	{name: "differential", contract: "queue", run: queueDifferential,
+		reason: "on random calls every result and every metric is the one of client-go's queue"},
+}
+
+func queueDifferential(t *trial, new newQueue) {
+	rnd := t.Rand()
+	for range 20 {
+		if t.unordered() {
+			compareWithSets(t, plain(t, new), rnd)
+		} else {
+			compareWithUpstream(t, new, rnd)
+		}
+	}
 }
 
 // diffCalls is the length of a random sequence of calls.

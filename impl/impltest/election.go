@@ -28,7 +28,7 @@ func TestElector(t *testing.T, new func(leaderelection.LeaderElectionConfig) (el
 }
 
 func electionClauses() []clause[newElector] {
-	return slices.Concat(electionRecordClauses(), electionLifeClauses(), electionSafetyClauses(), electionCoordinatedClauses(), electionDifferentialClauses())
+	return slices.Concat(electionRecordClauses, electionLifeClauses, electionSafetyClauses, electionCoordinatedClauses, electionDifferentialClauses)
 }
 
 // The settings of Kubernetes' own components.

@@ -13,20 +13,20 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-func electionDifferentialClauses() []clause[newElector] {
-	return []clause[newElector]{
-		{name: "differential", reason: "whoever replaces client-go's elector relies on the same leaders, records and callbacks after the same faults",
-			run: func(t *trial, new newElector) {
-				r := t.Rand()
-				for range 10 {
-					script := electionScript(r)
-					ours := playElection(t, new, script)
-					upstream := playElection(t, func(c leaderelection.LeaderElectionConfig) (election.Elector, error) {
-						return leaderelection.NewLeaderElector(c)
-					}, script)
-					assert.Equal(t, upstream, ours, "client-go's story, and this one's, of %s", strings.Join(script, ", "))
-				}
-			}},
+var electionDifferentialClauses = []clause[newElector]{
+	{name: "differential", contract: "election", run: electionDifferential,
+		reason: "whoever replaces client-go's elector relies on the same leaders, records and callbacks after the same faults"},
+}
+
+func electionDifferential(t *trial, new newElector) {
+	r := t.Rand()
+	for range 10 {
+		script := electionScript(r)
+		ours := playElection(t, new, script)
+		upstream := playElection(t, func(c leaderelection.LeaderElectionConfig) (election.Elector, error) {
+			return leaderelection.NewLeaderElector(c)
+		}, script)
+		assert.Equal(t, upstream, ours, "client-go's story, and this one's, of %s", strings.Join(script, ", "))
 	}
 }
 

@@ -14,104 +14,118 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-func electionSafetyClauses() []clause[newElector] {
-	return []clause[newElector]{
-		{name: "lost-on-renew-deadline", reason: "a leader that can't renew must stop before the others may start, and not at the first failure",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				a := b.join("a")
-				pass(time.Minute)
-				b.fault(callsFail(""))
-				pass(renewDeadline - 2*retryPeriod - time.Second)
-				b.fault(nil)
-				pass(time.Minute)
-				assert.True(t, a.leads(), "after an outage of 5s")
+var electionSafetyClauses = []clause[newElector]{
+	{name: "lost-on-renew-deadline", contract: "election 5", run: electionLostOnRenewDeadline,
+		reason: "a leader that can't renew must stop before the others may start, and not at the first failure"},
+	{name: "deadline-from-last-renewal", contract: "election 8", run: electionDeadlineFromLastRenewal,
+		reason: "only what is counted from the last renewal leaves leaseDuration/renewDeadline for clocks of different rates, whatever the retry period"},
+	{name: "lost-in-hung-call", contract: "election 8", run: electionLostInHungCall,
+		reason: "the deadline passes while a call hangs that heeds no context"},
+	{name: "lost-to-another-holder", contract: "election 8", run: electionLostToAnotherHolder,
+		reason: "a leader that reads another's name in the record has lost already"},
+	{name: "late-answer-elects-nobody", contract: "election 8", run: electionLateAnswerElectsNobody,
+		reason: "an answer that comes after the lease tells of a leadership that is over"},
+	{name: "cancelled-before-release", contract: "election 6", run: electionCancelledBeforeRelease,
+		reason: "the next leader starts at the release: the work must have been told to end by then"},
+	{name: "is-leader-ends", contract: "election 7", run: electionIsLeaderEnds,
+		reason: "IsLeader of a candidate that lost must not be true beside that of the next"},
+	{name: "never-two-leaders", contract: "election 8", run: electionNeverTwoLeaders,
+		reason: "two leaders act on the same objects: that is what the election is there to prevent"},
+}
 
-				renewed := b.record().RenewTime.Time
-				b.fault(callsFail(""))
-				<-a.done
-				pass(0)
-				_, ended := a.times()
-				assert.GreaterOrEqual(t, ended.Sub(renewed), renewDeadline, "from the last renewal to the end")
-				assert.Less(t, ended.Sub(renewed), leaseDuration, "from the last renewal to the end")
-				assert.Equal(t, 1, a.stopped)
-			}},
-		{name: "deadline-from-last-renewal", reason: "only what is counted from the last renewal leaves leaseDuration/renewDeadline for clocks of different rates, whatever the retry period",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				a := b.join("a")
-				pass(time.Minute)
-				renewed := b.record().RenewTime.Time
-				b.fault(callsFail(""))
-				<-a.done
-				pass(0)
-				_, ended := a.times()
-				assert.LessOrEqual(t, ended.Sub(renewed), renewDeadline, "from the last renewal to the end")
-			}},
-		{name: "lost-in-hung-call", reason: "the deadline passes while a call hangs that heeds no context",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				a := b.join("a")
-				pass(time.Minute)
-				renewed := b.record().RenewTime.Time
-				b.fault(func(election.Call) election.Fault { return election.Fault{Request: time.Hour, Deaf: true} })
-				passUntil(time.Minute, func() bool { return !a.leads() })
-				assert.Less(t, time.Since(renewed), leaseDuration, "from the last renewal to the end")
-			}},
-		{name: "lost-to-another-holder", reason: "a leader that reads another's name in the record has lost already",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				a := b.join("a")
-				pass(time.Minute)
-				b.held("other", time.Now(), 1)
-				waited := passUntil(time.Minute, func() bool { return !a.leads() })
-				assert.LessOrEqual(t, waited, 2*retryPeriod, "until it stops")
-				assert.Equal(t, "other", b.record().HolderIdentity)
-			}},
-		{name: "late-answer-elects-nobody", reason: "an answer that comes after the lease tells of a leadership that is over",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				b.fault(func(c election.Call) election.Fault {
-					if c.Verb == "create" {
-						return election.Fault{Response: 20 * time.Second, Deaf: true}
-					}
-					return election.Fault{}
-				})
-				b.join("a")
-				b.join("b")
-				pass(time.Minute) // started reports two who lead
-				assert.Len(t, b.leaders(), 1)
-			}},
-		{name: "cancelled-before-release", reason: "the next leader starts at the release: the work must have been told to end by then",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				var lock *onlyReleases
-				a := b.join("a", releasing, func(c *leaderelection.LeaderElectionConfig) {
-					lock = &onlyReleases{Interface: c.Lock}
-					c.Lock = lock
-				})
-				pass(time.Minute)
-				lock.released = func() { assert.False(t, a.leads(), "it is at work while it releases") }
-				lock.closed.Store(true)
-				<-a.done
-				assert.Empty(t, b.record().HolderIdentity, "released after the loss")
-			}},
-		{name: "is-leader-ends", reason: "IsLeader of a candidate that lost must not be true beside that of the next",
-			run: func(t *trial, new newElector) {
-				b := newBallot(t, new)
-				a := b.join("a")
-				pass(time.Minute)
-				b.fault(callsFail("a"))
-				<-a.done
-				assert.False(t, a.IsLeader(), "after Run returned")
-			}},
-		{name: "never-two-leaders", reason: "two leaders act on the same objects: that is what the election is there to prevent",
-			run: func(t *trial, new newElector) {
-				r := t.Rand()
-				for range 5 {
-					electionStorm(t, new, rand.New(rand.NewPCG(r.Uint64(), 0)))
-				}
-			}},
+func electionLostOnRenewDeadline(t *trial, new newElector) {
+	b := newBallot(t, new)
+	a := b.join("a")
+	pass(time.Minute)
+	b.fault(callsFail(""))
+	pass(renewDeadline - 2*retryPeriod - time.Second)
+	b.fault(nil)
+	pass(time.Minute)
+	assert.True(t, a.leads(), "after an outage of 5s")
+
+	renewed := b.record().RenewTime.Time
+	b.fault(callsFail(""))
+	<-a.done
+	pass(0)
+	_, ended := a.times()
+	assert.GreaterOrEqual(t, ended.Sub(renewed), renewDeadline, "from the last renewal to the end")
+	assert.Less(t, ended.Sub(renewed), leaseDuration, "from the last renewal to the end")
+	assert.Equal(t, 1, a.stopped)
+}
+
+func electionDeadlineFromLastRenewal(t *trial, new newElector) {
+	b := newBallot(t, new)
+	a := b.join("a")
+	pass(time.Minute)
+	renewed := b.record().RenewTime.Time
+	b.fault(callsFail(""))
+	<-a.done
+	pass(0)
+	_, ended := a.times()
+	assert.LessOrEqual(t, ended.Sub(renewed), renewDeadline, "from the last renewal to the end")
+}
+
+func electionLostInHungCall(t *trial, new newElector) {
+	b := newBallot(t, new)
+	a := b.join("a")
+	pass(time.Minute)
+	renewed := b.record().RenewTime.Time
+	b.fault(func(election.Call) election.Fault { return election.Fault{Request: time.Hour, Deaf: true} })
+	passUntil(time.Minute, func() bool { return !a.leads() })
+	assert.Less(t, time.Since(renewed), leaseDuration, "from the last renewal to the end")
+}
+
+func electionLostToAnotherHolder(t *trial, new newElector) {
+	b := newBallot(t, new)
+	a := b.join("a")
+	pass(time.Minute)
+	b.held("other", time.Now(), 1)
+	waited := passUntil(time.Minute, func() bool { return !a.leads() })
+	assert.LessOrEqual(t, waited, 2*retryPeriod, "until it stops")
+	assert.Equal(t, "other", b.record().HolderIdentity)
+}
+
+func electionLateAnswerElectsNobody(t *trial, new newElector) {
+	b := newBallot(t, new)
+	b.fault(func(c election.Call) election.Fault {
+		if c.Verb == "create" {
+			return election.Fault{Response: 20 * time.Second, Deaf: true}
+		}
+		return election.Fault{}
+	})
+	b.join("a")
+	b.join("b")
+	pass(time.Minute) // started reports two who lead
+	assert.Len(t, b.leaders(), 1)
+}
+
+func electionCancelledBeforeRelease(t *trial, new newElector) {
+	b := newBallot(t, new)
+	var lock *onlyReleases
+	a := b.join("a", releasing, func(c *leaderelection.LeaderElectionConfig) {
+		lock = &onlyReleases{Interface: c.Lock}
+		c.Lock = lock
+	})
+	pass(time.Minute)
+	lock.released = func() { assert.False(t, a.leads(), "it is at work while it releases") }
+	lock.closed.Store(true)
+	<-a.done
+	assert.Empty(t, b.record().HolderIdentity, "released after the loss")
+}
+
+func electionIsLeaderEnds(t *trial, new newElector) {
+	b := newBallot(t, new)
+	a := b.join("a")
+	pass(time.Minute)
+	b.fault(callsFail("a"))
+	<-a.done
+	assert.False(t, a.IsLeader(), "after Run returned")
+}
+
+func electionNeverTwoLeaders(t *trial, new newElector) {
+	r := t.Rand()
+	for range 5 {
+		electionStorm(t, new, rand.New(rand.NewPCG(r.Uint64(), 0)))
 	}
 }
 

@@ -38,19 +38,19 @@ func TestInOrderFIFO(t *testing.T, new func(fifo.Config) cache.Queue, relaxes ..
 }
 
 func fifoClauses() []clause[newFIFO] {
-	return slices.Concat(poppingClauses(), syncedClauses(), syncedAfterHandler(), keyClauses(), latestClauses(),
-		underLock(), fifoHoldingClauses(true), fifoDifferential(plainFIFO))
+	return slices.Concat(poppingClauses, syncedClauses, syncedAfterHandler, keyClauses, latestClauses,
+		underLock, fifoHoldingClauses, fifoConcurrent(true), fifoDifferential(plainFIFO))
 }
 
 func deltaFIFOClauses() []clause[newFIFO] {
-	return slices.Concat(poppingClauses(), syncedClauses(), keyClauses(), deltaClauses(), listedClauses(), transformClauses(),
-		underLock(), fifoHoldingClauses(false), deltasRetained(), fifoDifferential(deltaFIFO))
+	return slices.Concat(poppingClauses, syncedClauses, keyClauses, deltaClauses, listedClauses, transformClauses,
+		underLock, fifoHoldingClauses, fifoConcurrent(false), deltasRetained, fifoDifferential(deltaFIFO))
 }
 
 func inOrderClauses() []clause[newFIFO] {
-	return slices.Concat(poppingClauses(), syncedClauses(), syncedAfterHandler(), keyClauses(), inOrderEventClauses(),
-		transformClauses(), atomicClauses(), batchClauses(), underLock(), lockReleaseClauses(), fifoHoldingClauses(false),
-		deltasRetained(), fifoDifferential(inOrderFIFO))
+	return slices.Concat(poppingClauses, syncedClauses, syncedAfterHandler, keyClauses, inOrderEventClauses,
+		transformClauses, atomicClauses, batchClauses, underLock, lockReleaseClauses, fifoHoldingClauses, fifoConcurrent(false),
+		deltasRetained, fifoDifferential(inOrderFIFO))
 }
 
 // open makes a FIFO that is closed when the clause ends.

@@ -50,16 +50,14 @@ var (
 
 // fifoDifferential compares a queue with upstream's on random calls.
 func fifoDifferential(kind fifoKind) []clause[newFIFO] {
-	return []clause[newFIFO]{{
-		name:   "differential",
-		reason: "on random calls every delta, every error, the order and HasSynced are those of client-go's " + kind.name,
-		run: func(t *trial, new newFIFO) {
-			rnd := t.Rand()
-			for range 150 {
-				compareFIFOs(t, new, kind, randomCalls(rnd))
-			}
-		},
-	}}
+	run := func(t *trial, new newFIFO) {
+		rnd := t.Rand()
+		for range 150 {
+			compareFIFOs(t, new, kind, randomCalls(rnd))
+		}
+	}
+	return []clause[newFIFO]{{name: "differential", contract: "fifo", run: run,
+		reason: "on random calls every delta, every error, the order and HasSynced are those of client-go's " + kind.name}}
 }
 
 // randomCalls is a string of calls for compareFIFOs.

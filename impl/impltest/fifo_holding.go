@@ -57,111 +57,112 @@ func (t *trial) heldUp(f func()) (done <-chan struct{}, held bool) {
 	return done, true
 }
 
-// fifoHoldingClauses are the clauses about what a queue keeps and loses. A queue
-// that is latestOnly hands out each key's latest object.
-func fifoHoldingClauses(latestOnly bool) []clause[newFIFO] {
-	return []clause[newFIFO]{{
-		name:   "no-retained-objects",
-		reason: "an object that was popped is not kept alive by the queue: deleted objects would pile up",
-		run: func(t *trial, new newFIFO) {
-			for _, n := range []int{64, 3000} {
-				q := open(t, new, fifo.Config{})
-				var popped []weak.Pointer[metav1.PartialObjectMetadata]
-				// In a goroutine of its own, so that no stack slot of the clause holds
-				// an object. Half stay queued, so that what stores them stays too.
-				<-t.Go(func() {
-					for i, name := range keys("object", n) {
-						for v := range 1 + i%3 {
-							do(t, q.Update(object(name, v)))
-						}
-					}
-					for range n / 2 {
-						_, err := q.Pop(func(given any, _ bool) error {
-							for _, obj := range objectsIn(given) {
-								popped = append(popped, weak.Make(obj))
-							}
-							return nil
-						})
-						do(t, err)
-					}
-				})
-				kept := 0
-				for range 5 { // a stale stack slot may hold one for a while
-					runtime.GC()
-					kept = 0
-					for _, obj := range popped {
-						if obj.Value() != nil {
-							kept++
-						}
-					}
-					if kept == 0 {
-						break
-					}
+// fifoHoldingClauses are the clauses about what a queue keeps.
+var fifoHoldingClauses = []clause[newFIFO]{
+	{name: "no-retained-objects", contract: "fifo 5", run: fifoNoRetainedObjects,
+		reason: "an object that was popped is not kept alive by the queue: deleted objects would pile up"},
+}
+
+func fifoNoRetainedObjects(t *trial, new newFIFO) {
+	for _, n := range []int{64, 3000} {
+		q := open(t, new, fifo.Config{})
+		var popped []weak.Pointer[metav1.PartialObjectMetadata]
+		// In a goroutine of its own, so that no stack slot of the clause holds
+		// an object. Half stay queued, so that what stores them stays too.
+		<-t.Go(func() {
+			for i, name := range keys("object", n) {
+				for v := range 1 + i%3 {
+					do(t, q.Update(object(name, v)))
 				}
-				assert.Zero(t, kept, "of %d popped objects, how many are still referenced by the queue", len(popped))
-				runtime.KeepAlive(q)
 			}
-		},
-	}, {
-		name:   "concurrent",
-		reason: "with several producers and a consumer every key's changes arrive in order, all of them or, in a FIFO, the last",
-		run: func(t *trial, new newFIFO) {
-			for _, atomic := range []bool{false, true} {
-				expectBalance(t, open(t, new, fifo.Config{Atomic: atomic}), latestOnly)
+			for range n / 2 {
+				_, err := q.Pop(func(given any, _ bool) error {
+					for _, obj := range objectsIn(given) {
+						popped = append(popped, weak.Make(obj))
+					}
+					return nil
+				})
+				do(t, err)
 			}
-		},
-	}}
+		})
+		kept := 0
+		for range 5 { // a stale stack slot may hold one for a while
+			runtime.GC()
+			kept = 0
+			for _, obj := range popped {
+				if obj.Value() != nil {
+					kept++
+				}
+			}
+			if kept == 0 {
+				break
+			}
+		}
+		assert.Zero(t, kept, "of %d popped objects, how many are still referenced by the queue", len(popped))
+		runtime.KeepAlive(q)
+	}
+}
+
+// fifoConcurrent is the clause about what a queue loses. One that is latestOnly
+// hands out each key's latest object.
+func fifoConcurrent(latestOnly bool) []clause[newFIFO] {
+	run := func(t *trial, new newFIFO) {
+		for _, atomic := range []bool{false, true} {
+			expectBalance(t, open(t, new, fifo.Config{Atomic: atomic}), latestOnly)
+		}
+	}
+	return []clause[newFIFO]{{name: "concurrent", contract: "fifo", run: run,
+		reason: "with several producers and a consumer every key's changes arrive in order, all of them or, in a FIFO, the last"}}
 }
 
 // deltasRetained is the clause about the slices that a handler was given.
-func deltasRetained() []clause[newFIFO] {
-	return []clause[newFIFO]{{
-		name:   "deltas-retained",
-		reason: "a handler may keep the deltas it was given, and append to them: the queue does not use them again",
-		run: func(t *trial, new newFIFO) {
-			for _, batched := range []bool{false, true} {
-				q := open(t, new, fifo.Config{})
-				b, _ := q.(cache.QueueWithBatch)
-				if batched && b == nil {
+var deltasRetained = []clause[newFIFO]{
+	{name: "deltas-retained", contract: "fifo 5", run: fifoDeltasRetained,
+		reason: "a handler may keep the deltas it was given, and append to them: the queue does not use them again"},
+}
+
+func fifoDeltasRetained(t *trial, new newFIFO) {
+	for _, batched := range []bool{false, true} {
+		q := open(t, new, fifo.Config{})
+		b, _ := q.(cache.QueueWithBatch)
+		if batched && b == nil {
+			continue
+		}
+		var kept []cache.Deltas
+		var told []string
+		keep := func(deltas cache.Deltas) {
+			kept = append(kept, deltas)
+			told = append(told, describe(deltas))
+			_ = append(deltas, cache.Delta{Type: "the handler's"})
+		}
+		single := func(obj any, _ bool) error {
+			if deltas, ok := obj.(cache.Deltas); ok {
+				keep(deltas)
+			}
+			return nil
+		}
+		for round := range 40 {
+			for i := range 5 {
+				do(t, q.Add(object(fmt.Sprintf("object-%d", i), round)), q.Update(object(fmt.Sprintf("object-%d", i), round+1)))
+			}
+			for range 5 {
+				if !batched {
+					_, err := q.Pop(single)
+					do(t, err)
 					continue
 				}
-				var kept []cache.Deltas
-				var told []string
-				keep := func(deltas cache.Deltas) {
-					kept = append(kept, deltas)
-					told = append(told, describe(deltas))
-					_ = append(deltas, cache.Delta{Type: "the handler's"})
-				}
-				single := func(obj any, _ bool) error {
-					if deltas, ok := obj.(cache.Deltas); ok {
-						keep(deltas)
-					}
+				do(t, b.PopBatch(func(deltas []cache.Delta, _ bool) error {
+					keep(deltas)
 					return nil
-				}
-				for round := range 40 {
-					for i := range 5 {
-						do(t, q.Add(object(fmt.Sprintf("object-%d", i), round)), q.Update(object(fmt.Sprintf("object-%d", i), round+1)))
-					}
-					for range 5 {
-						if !batched {
-							_, err := q.Pop(single)
-							do(t, err)
-							continue
-						}
-						do(t, b.PopBatch(func(deltas []cache.Delta, _ bool) error {
-							keep(deltas)
-							return nil
-						}, single))
-					}
-				}
-				for i, deltas := range kept {
-					if now := describe(deltas); now != told[i] {
-						t.Fatalf("deltas that a handler has kept changed from %s to %s", told[i], now)
-					}
-				}
+				}, single))
 			}
-		},
-	}}
+		}
+		for i, deltas := range kept {
+			if now := describe(deltas); now != told[i] {
+				t.Fatalf("deltas that a handler has kept changed from %s to %s", told[i], now)
+			}
+		}
+	}
 }
 
 // expectBalance writes versions of objects from several goroutines, each with

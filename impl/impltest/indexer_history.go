@@ -18,23 +18,20 @@ import (
 
 // indexerConcurrencyClauses are the clauses that hold for any number of
 // goroutines.
-func indexerConcurrencyClauses() []clause[newIndexer] {
-	return []clause[newIndexer]{{
-		name:   "concurrent",
-		reason: "writers of different keys don't disturb each other: in the end the store holds what each wrote last",
-		run:    expectUndisturbed,
-	}, {
-		name:   "linearizable",
-		reason: "every history of concurrent calls can be explained by calls made one after another",
-		run: func(t *trial, new newIndexer) {
-			rnd := t.Rand()
-			for round := range 60 {
-				if h := recordIndexer(t, indexerOf(new), rnd); !storeExplains(h) {
-					t.Fatalf("round %d: no order of these calls explains their results:\n%s", round, describeStoreHistory(h))
-				}
-			}
-		},
-	}}
+var indexerConcurrencyClauses = []clause[newIndexer]{
+	{name: "concurrent", contract: "indexer", run: expectUndisturbed,
+		reason: "writers of different keys don't disturb each other: in the end the store holds what each wrote last"},
+	{name: "linearizable", contract: "indexer", run: indexerLinearizable,
+		reason: "every history of concurrent calls can be explained by calls made one after another"},
+}
+
+func indexerLinearizable(t *trial, new newIndexer) {
+	rnd := t.Rand()
+	for round := range 60 {
+		if h := recordIndexer(t, indexerOf(new), rnd); !storeExplains(h) {
+			t.Fatalf("round %d: no order of these calls explains their results:\n%s", round, describeStoreHistory(h))
+		}
+	}
 }
 
 // expectUndisturbed lets writers loose, each on keys of its own, beside readers.

@@ -119,159 +119,158 @@ func alternate(keys []string, n int) string {
 }
 
 // momentClauses are the clauses about reads beside writes.
-func momentClauses() []clause[newIndexer] {
-	return []clause[newIndexer]{{
-		name:   "one-moment",
-		reason: "a read sees the store at one moment: two objects that are written together are never seen apart",
-		run: func(t *trial, new newIndexer) {
-			x := transacting(t, withBystanders(t, new))
-			write := func(i int) {
-				v := strconv.Itoa(i)
-				names := []string{"even", "odd"}
-				x.Transaction(
-					cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member("a", i, "pair", "all", "v"+v)},
-					cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member(names[i%2], i, "all")},
-					cache.Transaction{Type: cache.TransactionTypeDelete, Object: object(names[1-i%2], i)},
-					cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member("b", i, "pair", "all", "v"+v)},
-				)
+var momentClauses = []clause[newIndexer]{
+	{name: "one-moment", contract: "indexer 1", run: indexerOneMoment,
+		reason: "a read sees the store at one moment: two objects that are written together are never seen apart"},
+	{name: "object-and-index-together", contract: "indexer 1", run: indexerObjectAndIndexTogether,
+		reason: "an object and its index entries change together: who finds an object by its value gets it with that value"},
+	{name: "transaction-one-moment", contract: "indexer 8", run: indexerTransactionOneMoment,
+		reason: "a batch is applied at one moment: who has seen one of its objects sees all of them"},
+	{name: "replace-one-moment", contract: "indexer 9", run: indexerReplaceOneMoment,
+		reason: "a relist is one moment: nobody sees a half-filled store, or would delete what belongs to the missing half"},
+}
+
+func indexerOneMoment(t *trial, new newIndexer) {
+	x := transacting(t, withBystanders(t, new))
+	write := func(i int) {
+		v := strconv.Itoa(i)
+		names := []string{"even", "odd"}
+		x.Transaction(
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member("a", i, "pair", "all", "v"+v)},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member(names[i%2], i, "all")},
+			cache.Transaction{Type: cache.TransactionTypeDelete, Object: object(names[1-i%2], i)},
+			cache.Transaction{Type: cache.TransactionTypeUpdate, Object: member("b", i, "pair", "all", "v"+v)},
+		)
+	}
+	write(0)
+	const n = bystanders + 3
+	beside(t, write, map[string]read{
+		"List":                func() string { return paired(x.List(), n) },
+		"ListKeys":            func() string { return alternate(x.ListKeys(), n) },
+		"ByIndex of 2":        func() string { o, _ := x.ByIndex(byGroup, "pair"); return paired(o, 2) },
+		"ByIndex of all":      func() string { o, _ := x.ByIndex(byGroup, "all"); return paired(o, n) },
+		"Index":               func() string { o, _ := x.Index(byGroup, member("x", 0, "pair", "all")); return paired(o, n) },
+		"IndexKeys":           func() string { k, _ := x.IndexKeys(byGroup, "all"); return alternate(k, n) },
+		"ListIndexFuncValues": func() string { return twoVersions(x.ListIndexFuncValues(byVersion)) },
+	})
+}
+
+func indexerObjectAndIndexTogether(t *trial, new newIndexer) {
+	x := new(keyOf, busy())
+	put(t, x, member("a", 0))
+	versionByKey := func() int {
+		obj, _, _ := x.GetByKey("ns/a")
+		return versionIn([]any{obj}, "a")
+	}
+	beside(t, func(i int) { _ = x.Update(member("a", i)) }, map[string]read{
+		"ListIndexFuncValues": func() string {
+			if vals := x.ListIndexFuncValues(byVersion); len(vals) != 1 {
+				return fmt.Sprintf("%d values %v of the only object", len(vals), vals)
 			}
-			write(0)
-			const n = bystanders + 3
-			beside(t, write, map[string]read{
-				"List":                func() string { return paired(x.List(), n) },
-				"ListKeys":            func() string { return alternate(x.ListKeys(), n) },
-				"ByIndex of 2":        func() string { o, _ := x.ByIndex(byGroup, "pair"); return paired(o, 2) },
-				"ByIndex of all":      func() string { o, _ := x.ByIndex(byGroup, "all"); return paired(o, n) },
-				"Index":               func() string { o, _ := x.Index(byGroup, member("x", 0, "pair", "all")); return paired(o, n) },
-				"IndexKeys":           func() string { k, _ := x.IndexKeys(byGroup, "all"); return alternate(k, n) },
-				"ListIndexFuncValues": func() string { return twoVersions(x.ListIndexFuncValues(byVersion)) },
-			})
+			return ""
 		},
-	}, {
-		name:   "object-and-index-together",
-		reason: "an object and its index entries change together: who finds an object by its value gets it with that value",
-		run: func(t *trial, new newIndexer) {
-			x := new(keyOf, busy())
-			put(t, x, member("a", 0))
-			versionByKey := func() int {
-				obj, _, _ := x.GetByKey("ns/a")
-				return versionIn([]any{obj}, "a")
+		"ByIndex": func() string {
+			for _, v := range x.ListIndexFuncValues(byVersion) {
+				objs, _ := x.ByIndex(byVersion, v)
+				if len(objs) > 1 || len(objs) == 1 && label(objs[0]) != "a@"+v {
+					return fmt.Sprintf("%s under version %s", labels(objs), v)
+				}
+				if got := versionByKey(); got < number(v) {
+					return fmt.Sprintf("a was found under version %s, then GetByKey answered version %d", v, got)
+				}
 			}
-			beside(t, func(i int) { _ = x.Update(member("a", i)) }, map[string]read{
-				"ListIndexFuncValues": func() string {
-					if vals := x.ListIndexFuncValues(byVersion); len(vals) != 1 {
-						return fmt.Sprintf("%d values %v of the only object", len(vals), vals)
-					}
-					return ""
-				},
-				"ByIndex": func() string {
-					for _, v := range x.ListIndexFuncValues(byVersion) {
-						objs, _ := x.ByIndex(byVersion, v)
-						if len(objs) > 1 || len(objs) == 1 && label(objs[0]) != "a@"+v {
-							return fmt.Sprintf("%s under version %s", labels(objs), v)
-						}
-						if got := versionByKey(); got < number(v) {
-							return fmt.Sprintf("a was found under version %s, then GetByKey answered version %d", v, got)
-						}
-					}
-					return ""
-				},
-				"GetByKey, then ByIndex": func() string {
-					v := versionByKey()
-					if objs, _ := x.ByIndex(byVersion, strconv.Itoa(v-1)); len(objs) > 0 {
-						return fmt.Sprintf("a was read in version %d, then %s was found under version %d", v, labels(objs), v-1)
-					}
-					if keys, _ := x.IndexKeys(byVersion, strconv.Itoa(v-1)); len(keys) > 0 {
-						return fmt.Sprintf("a was read in version %d, then %v was found under version %d", v, keys, v-1)
-					}
-					return ""
-				},
-			})
+			return ""
 		},
-	}, {
-		name:   "transaction-one-moment",
-		reason: "a batch is applied at one moment: who has seen one of its objects sees all of them",
-		run: func(t *trial, new newIndexer) {
-			x := transacting(t, new(keyOf, busy()))
-			write := func(i int) { x.Transaction(updates(member("a", i), member("m", i), member("b", i))...) }
-			write(0)
-			get := func(name string) int {
-				obj, _, _ := x.GetByKey("ns/" + name)
-				return versionIn([]any{obj}, name)
+		"GetByKey, then ByIndex": func() string {
+			v := versionByKey()
+			if objs, _ := x.ByIndex(byVersion, strconv.Itoa(v-1)); len(objs) > 0 {
+				return fmt.Sprintf("a was read in version %d, then %s was found under version %d", v, labels(objs), v-1)
 			}
-			ascending := func(first, then string) read {
-				return func() string {
-					if v, w := get(first), get(then); w < v {
-						return fmt.Sprintf("%s in version %d, then %s in version %d, though both are always written together", first, v, then, w)
-					}
-					return ""
-				}
+			if keys, _ := x.IndexKeys(byVersion, strconv.Itoa(v-1)); len(keys) > 0 {
+				return fmt.Sprintf("a was read in version %d, then %v was found under version %d", v, keys, v-1)
 			}
-			beside(t, write, map[string]read{
-				"GetByKey of a, then b": ascending("a", "b"),
-				"GetByKey of b, then a": ascending("b", "a"),
-				"List":                  func() string { return paired(x.List(), 3) },
-				"ListIndexFuncValues": func() string {
-					if vals := x.ListIndexFuncValues(byVersion); len(vals) != 1 {
-						return fmt.Sprintf("%d versions %v of objects that are always written together", len(vals), vals)
-					}
-					return ""
-				},
-			})
+			return ""
 		},
-	}, {
-		name:   "replace-one-moment",
-		reason: "a relist is one moment: nobody sees a half-filled store, or would delete what belongs to the missing half",
-		run: func(t *trial, new newIndexer) {
-			x := new(keyOf, busy())
-			write := func(i int) {
-				objs := make([]any, 40)
-				for k := range objs {
-					objs[k] = member(fmt.Sprint("o", k), i, "all")
-				}
-				_ = x.Replace(objs, strconv.Itoa(i))
+	})
+}
+
+func indexerTransactionOneMoment(t *trial, new newIndexer) {
+	x := transacting(t, new(keyOf, busy()))
+	write := func(i int) { x.Transaction(updates(member("a", i), member("m", i), member("b", i))...) }
+	write(0)
+	get := func(name string) int {
+		obj, _, _ := x.GetByKey("ns/" + name)
+		return versionIn([]any{obj}, name)
+	}
+	ascending := func(first, then string) read {
+		return func() string {
+			if v, w := get(first), get(then); w < v {
+				return fmt.Sprintf("%s in version %d, then %s in version %d, though both are always written together", first, v, then, w)
 			}
-			write(0)
-			whole := func(objs []any) string {
-				if len(objs) != 40 {
-					return fmt.Sprintf("%d objects, though there are always 40", len(objs))
-				}
-				versions := map[string]bool{}
-				for _, obj := range objs {
-					_, v, _ := strings.Cut(label(obj), "@")
-					versions[v] = true
-				}
-				if len(versions) != 1 {
-					return fmt.Sprintf("objects of %d lists", len(versions))
-				}
-				return ""
+			return ""
+		}
+	}
+	beside(t, write, map[string]read{
+		"GetByKey of a, then b": ascending("a", "b"),
+		"GetByKey of b, then a": ascending("b", "a"),
+		"List":                  func() string { return paired(x.List(), 3) },
+		"ListIndexFuncValues": func() string {
+			if vals := x.ListIndexFuncValues(byVersion); len(vals) != 1 {
+				return fmt.Sprintf("%d versions %v of objects that are always written together", len(vals), vals)
 			}
-			beside(t, write, map[string]read{
-				"List":    func() string { return whole(x.List()) },
-				"ByIndex": func() string { o, _ := x.ByIndex(byGroup, "all"); return whole(o) },
-				"ListKeys": func() string {
-					if n := len(x.ListKeys()); n != 40 {
-						return fmt.Sprintf("%d keys, though there are always 40", n)
-					}
-					return ""
-				},
-				"GetByKey": func() string {
-					if _, exists, _ := x.GetByKey("ns/o17"); !exists {
-						return "nothing, though the object is in every list"
-					}
-					return ""
-				},
-				"GetByKey twice": func() string {
-					first, _, _ := x.GetByKey("ns/o39")
-					then, _, _ := x.GetByKey("ns/o0")
-					if v, w := versionIn([]any{first}, "o39"), versionIn([]any{then}, "o0"); w < v {
-						return fmt.Sprintf("an object of list %d, then one of list %d", v, w)
-					}
-					return ""
-				},
-			})
+			return ""
 		},
-	}}
+	})
+}
+
+func indexerReplaceOneMoment(t *trial, new newIndexer) {
+	x := new(keyOf, busy())
+	write := func(i int) {
+		objs := make([]any, 40)
+		for k := range objs {
+			objs[k] = member(fmt.Sprint("o", k), i, "all")
+		}
+		_ = x.Replace(objs, strconv.Itoa(i))
+	}
+	write(0)
+	whole := func(objs []any) string {
+		if len(objs) != 40 {
+			return fmt.Sprintf("%d objects, though there are always 40", len(objs))
+		}
+		versions := map[string]bool{}
+		for _, obj := range objs {
+			_, v, _ := strings.Cut(label(obj), "@")
+			versions[v] = true
+		}
+		if len(versions) != 1 {
+			return fmt.Sprintf("objects of %d lists", len(versions))
+		}
+		return ""
+	}
+	beside(t, write, map[string]read{
+		"List":    func() string { return whole(x.List()) },
+		"ByIndex": func() string { o, _ := x.ByIndex(byGroup, "all"); return whole(o) },
+		"ListKeys": func() string {
+			if n := len(x.ListKeys()); n != 40 {
+				return fmt.Sprintf("%d keys, though there are always 40", n)
+			}
+			return ""
+		},
+		"GetByKey": func() string {
+			if _, exists, _ := x.GetByKey("ns/o17"); !exists {
+				return "nothing, though the object is in every list"
+			}
+			return ""
+		},
+		"GetByKey twice": func() string {
+			first, _, _ := x.GetByKey("ns/o39")
+			then, _, _ := x.GetByKey("ns/o0")
+			if v, w := versionIn([]any{first}, "o39"), versionIn([]any{then}, "o0"); w < v {
+				return fmt.Sprintf("an object of list %d, then one of list %d", v, w)
+			}
+			return ""
+		},
+	})
 }
 
 func twoVersions(vals []string) string {

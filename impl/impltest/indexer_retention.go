@@ -11,49 +11,48 @@ import (
 )
 
 // indexerRetentionClauses are the clauses about what a store keeps alive.
-func indexerRetentionClauses() []clause[newIndexer] {
-	return []clause[newIndexer]{{
-		name:   "no-retained-objects",
-		reason: "an object that was deleted or replaced is not kept alive by the store: caches are the larger part of a controller's memory",
-		run: func(t *trial, new newIndexer) {
-			for _, n := range []int{3, 500} {
-				for name, end := range endings {
-					x := indexerOf(new)
-					var gone []weak.Pointer[metav1.PartialObjectMetadata]
-					// In a goroutine of its own, so that no stack slot of the clause holds an
-					// object. Some stay, so that what stores them stays too.
-					<-t.Go(func() {
-						for i := range n {
-							obj := member(fmt.Sprint("o", i), 1, "all", fmt.Sprint("g", i/50), fmt.Sprint("own", i))
-							_ = x.Add(obj)
-							if i%3 == 0 {
-								gone = append(gone, weak.Make(obj))
-							}
-						}
-						x.List() // what was read may not be kept either
-						_, _ = x.ByIndex(byGroup, "all")
-						end(t, x, n)
-						x.List()
-					})
-					kept := 0
-					for range 5 { // a stale stack slot may hold one for a while
-						runtime.GC()
-						kept = 0
-						for _, w := range gone {
-							if w.Value() != nil {
-								kept++
-							}
-						}
-						if kept == 0 {
-							break
-						}
+var indexerRetentionClauses = []clause[newIndexer]{
+	{name: "no-retained-objects", contract: "indexer 5", run: indexerNoRetainedObjects,
+		reason: "an object that was deleted or replaced is not kept alive by the store: caches are the larger part of a controller's memory"},
+}
+
+func indexerNoRetainedObjects(t *trial, new newIndexer) {
+	for _, n := range []int{3, 500} {
+		for name, end := range endings {
+			x := indexerOf(new)
+			var gone []weak.Pointer[metav1.PartialObjectMetadata]
+			// In a goroutine of its own, so that no stack slot of the clause holds an
+			// object. Some stay, so that what stores them stays too.
+			<-t.Go(func() {
+				for i := range n {
+					obj := member(fmt.Sprint("o", i), 1, "all", fmt.Sprint("g", i/50), fmt.Sprint("own", i))
+					_ = x.Add(obj)
+					if i%3 == 0 {
+						gone = append(gone, weak.Make(obj))
 					}
-					assert.Zero(t, kept, "objects of %d that are still referenced by a store of %d after %s", len(gone), n, name)
-					runtime.KeepAlive(x)
+				}
+				x.List() // what was read may not be kept either
+				_, _ = x.ByIndex(byGroup, "all")
+				end(t, x, n)
+				x.List()
+			})
+			kept := 0
+			for range 5 { // a stale stack slot may hold one for a while
+				runtime.GC()
+				kept = 0
+				for _, w := range gone {
+					if w.Value() != nil {
+						kept++
+					}
+				}
+				if kept == 0 {
+					break
 				}
 			}
-		},
-	}}
+			assert.Zero(t, kept, "objects of %d that are still referenced by a store of %d after %s", len(gone), n, name)
+			runtime.KeepAlive(x)
+		}
+	}
 }
 
 // endings are the ways in which every third object leaves a store of n.

@@ -50,47 +50,46 @@ func mishap(rnd *rand.Rand, s *source) string {
 }
 
 // informerFaultClauses are about many faults in a row.
-func informerFaultClauses() []clause[newInformer] {
-	return []clause[newInformer]{{
-		name:   "source-of-truth",
-		reason: "after any stream of faults the store, and what each handler was told, come to be what the server holds",
-		run: func(t *trial, new newInformer) {
-			rnd := t.Rand()
-			for round := range 6 {
-				s := newSource("o1", "o2", "o3")
-				s.streaming = round%2 == 1
-				i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: 30 * time.Second})
-				handlers := []*listener{i.listen(cache.HandlerOptions{}), i.listen(every(0))}
-				handlers[1].during(func(string) { time.Sleep(10 * time.Millisecond) })
-				i.run()
-				for range 150 {
-					mishap(rnd, s)
-					switch rnd.IntN(10) {
-					case 0:
-						time.Sleep(time.Duration(rnd.IntN(40_000)) * time.Millisecond)
-					case 1:
-						handlers = append(handlers, i.listen(cache.HandlerOptions{}))
-					case 2:
-						if n := rnd.IntN(len(handlers)); n > 1 {
-							assert.NoError(t, i.RemoveEventHandler(handlers[n].registration))
-							handlers = append(handlers[:n], handlers[n+1:]...)
-						}
-					}
+var informerFaultClauses = []clause[newInformer]{
+	{name: "source-of-truth", contract: "informer", run: informerSourceOfTruth,
+		reason: "after any stream of faults the store, and what each handler was told, come to be what the server holds"},
+}
+
+func informerSourceOfTruth(t *trial, new newInformer) {
+	rnd := t.Rand()
+	for round := range 6 {
+		s := newSource("o1", "o2", "o3")
+		s.streaming = round%2 == 1
+		i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: 30 * time.Second})
+		handlers := []*listener{i.listen(cache.HandlerOptions{}), i.listen(every(0))}
+		handlers[1].during(func(string) { time.Sleep(10 * time.Millisecond) })
+		i.run()
+		for range 150 {
+			mishap(rnd, s)
+			switch rnd.IntN(10) {
+			case 0:
+				time.Sleep(time.Duration(rnd.IntN(40_000)) * time.Millisecond)
+			case 1:
+				handlers = append(handlers, i.listen(cache.HandlerOptions{}))
+			case 2:
+				if n := rnd.IntN(len(handlers)); n > 1 {
+					assert.NoError(t, i.RemoveEventHandler(handlers[n].registration))
+					handlers = append(handlers[:n], handlers[n+1:]...)
 				}
-				s.compact() // repeated events may be old: a list settles it
-				time.Sleep(10 * time.Minute)
-				synctest.Wait()
-				i.expectTruth("after faults")
-				for n, l := range handlers {
-					assert.Equal(t, s.truth(), replayed(l.heard()), "what handler %d of %d was told", n, len(handlers))
-				}
-				i.stop()
-				<-i.done
-				synctest.Wait()
-				assert.Empty(t, t.Goroutines(), "after Run has returned")
 			}
-		},
-	}}
+		}
+		s.compact() // repeated events may be old: a list settles it
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		i.expectTruth("after faults")
+		for n, l := range handlers {
+			assert.Equal(t, s.truth(), replayed(l.heard()), "what handler %d of %d was told", n, len(handlers))
+		}
+		i.stop()
+		<-i.done
+		synctest.Wait()
+		assert.Empty(t, t.Goroutines(), "after Run has returned")
+	}
 }
 
 // replayed is the labels of the objects that a handler knows of.
@@ -114,25 +113,24 @@ func replayed(calls []string) string {
 }
 
 // informerDifferentialClauses compare an informer with upstream's.
-func informerDifferentialClauses() []clause[newInformer] {
-	return []clause[newInformer]{{
-		name:   "differential",
-		reason: "on random streams of events and faults each handler is told of each object what client-go's informer tells",
-		run: func(t *trial, new newInformer) {
-			rnd := t.Rand()
-			for round := range 6 {
-				seed := rnd.Uint64()
-				streaming := round%2 == 1
-				want := follow(t, cache.NewSharedIndexInformerWithOptions, seed, streaming)
-				got := follow(t, new, seed, streaming)
-				for n := range want {
-					if want[n] != got[n] {
-						t.Fatalf("step %d: %s\nexpected: %s", n, got[n], want[n])
-					}
-				}
+var informerDifferentialClauses = []clause[newInformer]{
+	{name: "differential", contract: "informer", run: informerDifferential,
+		reason: "on random streams of events and faults each handler is told of each object what client-go's informer tells"},
+}
+
+func informerDifferential(t *trial, new newInformer) {
+	rnd := t.Rand()
+	for round := range 6 {
+		seed := rnd.Uint64()
+		streaming := round%2 == 1
+		want := follow(t, cache.NewSharedIndexInformerWithOptions, seed, streaming)
+		got := follow(t, new, seed, streaming)
+		for n := range want {
+			if want[n] != got[n] {
+				t.Fatalf("step %d: %s\nexpected: %s", n, got[n], want[n])
 			}
-		},
-	}}
+		}
+	}
 }
 
 // follow runs an informer on a stream and tells after each step what it stores

@@ -11,115 +11,114 @@ import (
 )
 
 // informerHandlerClauses are about handlers that go, call back or panic.
-func informerHandlerClauses() []clause[newInformer] {
-	return []clause[newInformer]{{
-		name:   "remove-idempotent",
-		reason: "a removed handler is not called again, may be removed again, and the others go on",
-		run: func(t *trial, new newInformer) {
-			s := newSource("a")
-			i := inform(t, new, s, cache.SharedIndexInformerOptions{})
-			early, stays := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
-			unstarted := i.listen(cache.HandlerOptions{})
-			assert.NoError(t, cache.ShutDownEventHandler(i, unstarted.registration), "before the start")
-			i.run()
-			late := i.listen(cache.HandlerOptions{})
-			synctest.Wait()
-			for range 2 {
-				assert.NoError(t, i.RemoveEventHandler(early.registration))
-				assert.NoError(t, i.RemoveEventHandler(late.registration))
-			}
-			other := inform(t, new, newSource(), cache.SharedIndexInformerOptions{})
-			assert.NoError(t, i.RemoveEventHandler(other.listen(cache.HandlerOptions{}).registration), "another informer's")
-			assert.Error(t, i.RemoveEventHandler(nil), "no registration at all")
-			early.heard()
-			late.heard()
-			stays.heard()
-			s.set("a")
-			synctest.Wait()
-			assert.Empty(t, early.heard())
-			assert.Empty(t, late.heard())
-			assert.Empty(t, unstarted.heard())
-			assert.Equal(t, []string{"update a@11 a@12"}, stays.heard())
-			i.stop()
-			<-i.done
-			assert.NoError(t, i.RemoveEventHandler(stays.registration), "after the end")
-		},
-	}, {
-		name:   "remove-mid-flight",
-		reason: "a handler that is removed in the middle of a call gets nothing more, and ShutDownEventHandler waits for that call",
-		run: func(t *trial, new newInformer) {
-			s := newSource("a")
-			i := running(t, new, s)
-			gate := make(chan struct{})
-			l := i.listen(cache.HandlerOptions{})
-			synctest.Wait()
-			l.during(func(string) { <-gate })
-			l.heard()
-			for range 100 {
-				s.set("a")
-			}
-			synctest.Wait()
-			gone := t.Go(func() { assert.NoError(t, cache.ShutDownEventHandler(i, l.registration)) })
-			synctest.Wait()
-			select {
-			case <-gone:
-				t.Errorf("ShutDownEventHandler returned during the call")
-			default:
-			}
-			close(gate)
-			<-gone
-			assert.Len(t, l.heard(), 1, "calls of the removed handler")
-		},
-	}, {
-		name:   "handler-calls-back",
-		reason: "a handler may add and remove handlers and ask the informer: no lock is held during its calls",
-		run: func(t *trial, new newInformer) {
-			i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
-			l := i.listen(cache.HandlerOptions{})
-			var second *listener
-			var once sync.Once
-			l.during(func(string) {
-				once.Do(func() {
-					second = i.listen(cache.HandlerOptions{})
-					i.HasSynced()
-					i.IsStopped()
-					i.LastSyncResourceVersion()
-					i.GetStore().List()
-					assert.NoError(t, i.RemoveEventHandler(l.registration))
-				})
-			})
-			i.run()
-			i.source.set("a")
-			synctest.Wait()
-			assert.Len(t, l.heard(), 1)
-			assert.NotEmpty(t, second.heard())
-		},
-	}, {
-		name:   "handler-panic",
-		reason: "where panics do not end the process, a handler that panics loses that notification, rests a second, and the others do not notice",
-		run: func(t *trial, new newInformer) {
-			defer panics(false)()
-			s := newSource()
-			i := inform(t, new, s, cache.SharedIndexInformerOptions{})
-			bad, good := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
-			bad.during(func(call string) {
-				if call == "add b@12" {
-					panic("a fault in the handler")
-				}
-			})
-			i.run()
-			s.set("a", "b", "c")
-			synctest.Wait()
-			assert.Equal(t, []string{"add a@11", "add b@12", "add c@13"}, good.heard())
-			assert.Equal(t, []string{"add a@11", "add b@12"}, bad.heard())
-			time.Sleep(time.Second)
-			synctest.Wait()
-			assert.Equal(t, []string{"add c@13"}, bad.heard(), "a second later")
-			s.set("a")
-			synctest.Wait()
-			assert.Equal(t, []string{"update a@11 a@14"}, bad.heard())
-		},
-	}}
+var informerHandlerClauses = []clause[newInformer]{
+	{name: "remove-idempotent", contract: "informer 7", run: informerRemoveIdempotent,
+		reason: "a removed handler is not called again, may be removed again, and the others go on"},
+	{name: "remove-mid-flight", contract: "informer 7", run: informerRemoveMidFlight,
+		reason: "a handler that is removed in the middle of a call gets nothing more, and ShutDownEventHandler waits for that call"},
+	{name: "handler-calls-back", contract: "informer 7", run: informerHandlerCallsBack,
+		reason: "a handler may add and remove handlers and ask the informer: no lock is held during its calls"},
+	{name: "handler-panic", contract: "informer 8", run: informerHandlerPanic,
+		reason: "where panics do not end the process, a handler that panics loses that notification, rests a second, and the others do not notice"},
+}
+
+func informerRemoveIdempotent(t *trial, new newInformer) {
+	s := newSource("a")
+	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
+	early, stays := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
+	unstarted := i.listen(cache.HandlerOptions{})
+	assert.NoError(t, cache.ShutDownEventHandler(i, unstarted.registration), "before the start")
+	i.run()
+	late := i.listen(cache.HandlerOptions{})
+	synctest.Wait()
+	for range 2 {
+		assert.NoError(t, i.RemoveEventHandler(early.registration))
+		assert.NoError(t, i.RemoveEventHandler(late.registration))
+	}
+	other := inform(t, new, newSource(), cache.SharedIndexInformerOptions{})
+	assert.NoError(t, i.RemoveEventHandler(other.listen(cache.HandlerOptions{}).registration), "another informer's")
+	assert.Error(t, i.RemoveEventHandler(nil), "no registration at all")
+	early.heard()
+	late.heard()
+	stays.heard()
+	s.set("a")
+	synctest.Wait()
+	assert.Empty(t, early.heard())
+	assert.Empty(t, late.heard())
+	assert.Empty(t, unstarted.heard())
+	assert.Equal(t, []string{"update a@11 a@12"}, stays.heard())
+	i.stop()
+	<-i.done
+	assert.NoError(t, i.RemoveEventHandler(stays.registration), "after the end")
+}
+
+func informerRemoveMidFlight(t *trial, new newInformer) {
+	s := newSource("a")
+	i := running(t, new, s)
+	gate := make(chan struct{})
+	l := i.listen(cache.HandlerOptions{})
+	synctest.Wait()
+	l.during(func(string) { <-gate })
+	l.heard()
+	for range 100 {
+		s.set("a")
+	}
+	synctest.Wait()
+	gone := t.Go(func() { assert.NoError(t, cache.ShutDownEventHandler(i, l.registration)) })
+	synctest.Wait()
+	select {
+	case <-gone:
+		t.Errorf("ShutDownEventHandler returned during the call")
+	default:
+	}
+	close(gate)
+	<-gone
+	assert.Len(t, l.heard(), 1, "calls of the removed handler")
+}
+
+func informerHandlerCallsBack(t *trial, new newInformer) {
+	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
+	l := i.listen(cache.HandlerOptions{})
+	var second *listener
+	var once sync.Once
+	l.during(func(string) {
+		once.Do(func() {
+			second = i.listen(cache.HandlerOptions{})
+			i.HasSynced()
+			i.IsStopped()
+			i.LastSyncResourceVersion()
+			i.GetStore().List()
+			assert.NoError(t, i.RemoveEventHandler(l.registration))
+		})
+	})
+	i.run()
+	i.source.set("a")
+	synctest.Wait()
+	assert.Len(t, l.heard(), 1)
+	assert.NotEmpty(t, second.heard())
+}
+
+func informerHandlerPanic(t *trial, new newInformer) {
+	defer panics(false)()
+	s := newSource()
+	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
+	bad, good := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
+	bad.during(func(call string) {
+		if call == "add b@12" {
+			panic("a fault in the handler")
+		}
+	})
+	i.run()
+	s.set("a", "b", "c")
+	synctest.Wait()
+	assert.Equal(t, []string{"add a@11", "add b@12", "add c@13"}, good.heard())
+	assert.Equal(t, []string{"add a@11", "add b@12"}, bad.heard())
+	time.Sleep(time.Second)
+	synctest.Wait()
+	assert.Equal(t, []string{"add c@13"}, bad.heard(), "a second later")
+	s.set("a")
+	synctest.Wait()
+	assert.Equal(t, []string{"update a@11 a@14"}, bad.heard())
 }
 
 // Upstream keeps in a variable of the process whether a panic in its goroutines

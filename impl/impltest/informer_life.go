@@ -13,194 +13,192 @@ import (
 )
 
 // informerLifeClauses are about start and end.
-func informerLifeClauses() []clause[newInformer] {
-	return []clause[newInformer]{{
-		name:   "run-twice",
-		reason: "a second Run returns at once and disturbs nothing, also after the end",
-		run: func(t *trial, new newInformer) {
-			i := running(t, new, newSource("a"))
-			i.RunWithContext(context.Background())
-			l := i.listen(cache.HandlerOptions{})
-			i.source.set("a")
-			synctest.Wait()
-			assert.Len(t, l.heard(), 2)
-			i.stop()
-			<-i.done
-			i.Run(nil)
-			lists, _ := i.source.asked()
-			assert.Len(t, lists, 1)
-		},
-	}, {
-		name:   "stopped-refuses",
-		reason: "an informer that has ended refuses handlers and indices, which would wait for ever",
-		run: func(t *trial, new newInformer) {
-			i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
-			assert.False(t, i.IsStopped(), "before the start")
-			i.run()
-			assert.False(t, i.IsStopped(), "while it runs")
-			i.stop()
-			<-i.done
-			assert.True(t, i.IsStopped(), "after the end")
-			_, err := i.AddEventHandler(&listener{})
-			assert.ErrorContains(t, err, "stopped")
-			assert.ErrorContains(t, i.AddIndexers(cache.Indexers{"x": cache.MetaNamespaceIndexFunc}), "stopped")
-			i.expectTruth("after the end")
-		},
-	}, {
-		name:   "started-refuses",
-		reason: "what must be set before the start is refused afterwards, not ignored",
-		run: func(t *trial, new newInformer) {
-			i := running(t, new, newSource())
-			assert.Error(t, i.SetTransform(func(obj any) (any, error) { return obj, nil }))
-			assert.Error(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
-			assert.Error(t, i.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
-		},
-	}, {
-		name:   "no-goroutine-left",
-		reason: "when Run returns, nothing of the informer runs any more, whatever happened before",
-		run: func(t *trial, new newInformer) {
-			s := newSource("a", "b")
-			i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: 10 * time.Second})
-			early := i.listen(cache.HandlerOptions{})
-			i.run()
-			late := i.listen(every(10 * time.Second))
-			i.listen(cache.HandlerOptions{})
-			assert.NoError(t, i.RemoveEventHandler(late.registration))
-			s.set("a")
-			s.disconnect()
-			time.Sleep(time.Minute)
-			early.during(func(string) { time.Sleep(time.Second) })
-			for range 10 {
-				s.set("a")
-			}
-			synctest.Wait()
-			i.stop()
-			<-i.done
-			synctest.Wait()
-			assert.Empty(t, t.Goroutines(), "after Run has returned")
-		},
-	}, {
-		name:   "stop-unsynced",
-		reason: "an informer that never could list ends at once when it is told to",
-		run: func(t *trial, new newInformer) {
-			s := newSource("a")
-			for range 100 {
-				s.fail([]error{errors.New("no route")}, nil)
-			}
-			i := inform(t, new, s, cache.SharedIndexInformerOptions{})
-			l := i.listen(cache.HandlerOptions{})
-			i.run()
-			time.Sleep(3 * time.Minute)
-			begun := time.Now()
-			i.stop()
-			<-i.done
-			synctest.Wait()
-			assert.Zero(t, time.Since(begun))
-			assert.False(t, i.HasSynced())
-			assert.False(t, l.registration.HasSynced())
-			assert.Empty(t, t.Goroutines(), "after Run has returned")
-		},
-	}}
+var informerLifeClauses = []clause[newInformer]{
+	{name: "run-twice", contract: "informer 9", run: informerRunTwice,
+		reason: "a second Run returns at once and disturbs nothing, also after the end"},
+	{name: "stopped-refuses", contract: "informer 9", run: informerStoppedRefuses,
+		reason: "an informer that has ended refuses handlers and indices, which would wait for ever"},
+	{name: "started-refuses", contract: "informer 9", run: informerStartedRefuses,
+		reason: "what must be set before the start is refused afterwards, not ignored"},
+	{name: "no-goroutine-left", contract: "informer 9", run: informerNoGoroutineLeft,
+		reason: "when Run returns, nothing of the informer runs any more, whatever happened before"},
+	{name: "stop-unsynced", contract: "informer 9", run: informerStopUnsynced,
+		reason: "an informer that never could list ends at once when it is told to"},
+}
+
+func informerRunTwice(t *trial, new newInformer) {
+	i := running(t, new, newSource("a"))
+	i.RunWithContext(context.Background())
+	l := i.listen(cache.HandlerOptions{})
+	i.source.set("a")
+	synctest.Wait()
+	assert.Len(t, l.heard(), 2)
+	i.stop()
+	<-i.done
+	i.Run(nil)
+	lists, _ := i.source.asked()
+	assert.Len(t, lists, 1)
+}
+
+func informerStoppedRefuses(t *trial, new newInformer) {
+	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
+	assert.False(t, i.IsStopped(), "before the start")
+	i.run()
+	assert.False(t, i.IsStopped(), "while it runs")
+	i.stop()
+	<-i.done
+	assert.True(t, i.IsStopped(), "after the end")
+	_, err := i.AddEventHandler(&listener{})
+	assert.ErrorContains(t, err, "stopped")
+	assert.ErrorContains(t, i.AddIndexers(cache.Indexers{"x": cache.MetaNamespaceIndexFunc}), "stopped")
+	i.expectTruth("after the end")
+}
+
+func informerStartedRefuses(t *trial, new newInformer) {
+	i := running(t, new, newSource())
+	assert.Error(t, i.SetTransform(func(obj any) (any, error) { return obj, nil }))
+	assert.Error(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	assert.Error(t, i.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
+}
+
+func informerNoGoroutineLeft(t *trial, new newInformer) {
+	s := newSource("a", "b")
+	i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: 10 * time.Second})
+	early := i.listen(cache.HandlerOptions{})
+	i.run()
+	late := i.listen(every(10 * time.Second))
+	i.listen(cache.HandlerOptions{})
+	assert.NoError(t, i.RemoveEventHandler(late.registration))
+	s.set("a")
+	s.disconnect()
+	time.Sleep(time.Minute)
+	early.during(func(string) { time.Sleep(time.Second) })
+	for range 10 {
+		s.set("a")
+	}
+	synctest.Wait()
+	i.stop()
+	<-i.done
+	synctest.Wait()
+	assert.Empty(t, t.Goroutines(), "after Run has returned")
+}
+
+func informerStopUnsynced(t *trial, new newInformer) {
+	s := newSource("a")
+	for range 100 {
+		s.fail([]error{errors.New("no route")}, nil)
+	}
+	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
+	l := i.listen(cache.HandlerOptions{})
+	i.run()
+	time.Sleep(3 * time.Minute)
+	begun := time.Now()
+	i.stop()
+	<-i.done
+	synctest.Wait()
+	assert.Zero(t, time.Since(begun))
+	assert.False(t, i.HasSynced())
+	assert.False(t, l.registration.HasSynced())
+	assert.Empty(t, t.Goroutines(), "after Run has returned")
 }
 
 // informerStoreClauses are about the store.
-func informerStoreClauses() []clause[newInformer] {
-	return []clause[newInformer]{{
-		name:   "indexers",
-		reason: "indices may be added before and after the start, over what is stored too; a name that is taken is an error",
-		run: func(t *trial, new newInformer) {
-			i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{
-				Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
-			byVersion := func(obj any) ([]string, error) {
-				return []string{obj.(*metav1.PartialObjectMetadata).ResourceVersion}, nil
+var informerStoreClauses = []clause[newInformer]{
+	{name: "indexers", contract: "informer 12", run: informerIndexers,
+		reason: "indices may be added before and after the start, over what is stored too; a name that is taken is an error"},
+	{name: "transform-once", contract: "informer 12", run: informerTransformOnce,
+		reason: "each object goes through the transformer once, and only its result is stored and told"},
+	{name: "typed", contract: "informer 12", run: informerTyped,
+		reason: "client-go's typed informer works over it"},
+	{name: "index-func-error", contract: "informer 8", run: informerIndexFuncError,
+		reason: "an index function that fails ends Run with a panic that names the key and the index: the store would be wrong for ever"},
+}
+
+func informerIndexers(t *trial, new newInformer) {
+	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{
+		Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+	byVersion := func(obj any) ([]string, error) {
+		return []string{obj.(*metav1.PartialObjectMetadata).ResourceVersion}, nil
+	}
+	assert.NoError(t, i.AddIndexers(cache.Indexers{"early": byVersion}))
+	assert.Error(t, i.AddIndexers(cache.Indexers{"early": byVersion}))
+	i.run()
+	assert.NoError(t, i.AddIndexers(cache.Indexers{"late": byVersion}))
+	i.source.set("b")
+	synctest.Wait()
+	for index, want := range map[string]string{"early": "11", "late": "12"} {
+		keys, err := i.GetIndexer().IndexKeys(index, want)
+		assert.NoError(t, err)
+		assert.Len(t, keys, 1, "%s, version %s", index, want)
+	}
+	objs, err := i.GetIndexer().ByIndex(cache.NamespaceIndex, "ns")
+	assert.NoError(t, err)
+	assert.Len(t, objs, 2)
+}
+
+func informerTransformOnce(t *trial, new newInformer) {
+	s := newSource("a")
+	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
+	assert.NoError(t, i.SetTransform(func(obj any) (any, error) {
+		if o, ok := obj.(*metav1.PartialObjectMetadata); ok {
+			o = o.DeepCopy()
+			o.ResourceVersion += "x"
+			return o, nil
+		}
+		return obj, nil
+	}))
+	l := i.listen(cache.HandlerOptions{})
+	i.run()
+	s.set("a")
+	synctest.Wait()
+	assert.Equal(t, "a@12x", labels(i.GetStore().List()))
+	s.unset("a")
+	synctest.Wait()
+	assert.Equal(t, []string{"initial a@11x", "update a@11x a@12x", "delete a@13x"}, l.heard())
+	assert.Empty(t, i.GetStore().List())
+}
+
+func informerTyped(t *trial, new newInformer) {
+	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}})
+	typed := cache.NewTypedSharedIndexInformer[*metav1.PartialObjectMetadata](i)
+	assert.NoError(t, typed.AddTypedIndexers(cache.TypedIndexers[*metav1.PartialObjectMetadata]{
+		"name": func(o *metav1.PartialObjectMetadata) ([]string, error) { return []string{o.Name}, nil }}))
+	var told []string
+	_, err := typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*metav1.PartialObjectMetadata]{
+		AddFunc:    func(o *metav1.PartialObjectMetadata) { told = append(told, "add "+label(o)) },
+		DeleteFunc: func(o cache.DeletedObject[*metav1.PartialObjectMetadata]) { told = append(told, "delete "+o.GetKey()) },
+	})
+	assert.NoError(t, err)
+	i.run()
+	objs, err := typed.GetTypedIndexer().ByTypedIndex("name", "a")
+	assert.NoError(t, err)
+	assert.Len(t, objs, 1)
+	i.source.unset("a")
+	synctest.Wait()
+	assert.Equal(t, []string{"add a@11", "delete ns/a"}, told)
+}
+
+func informerIndexFuncError(t *trial, new newInformer) {
+	defer panics(true)()
+	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{
+		"broken": func(obj any) ([]string, error) {
+			if obj.(*metav1.PartialObjectMetadata).Name == "b" {
+				return nil, errors.New("a fault in the index function")
 			}
-			assert.NoError(t, i.AddIndexers(cache.Indexers{"early": byVersion}))
-			assert.Error(t, i.AddIndexers(cache.Indexers{"early": byVersion}))
-			i.run()
-			assert.NoError(t, i.AddIndexers(cache.Indexers{"late": byVersion}))
-			i.source.set("b")
-			synctest.Wait()
-			for index, want := range map[string]string{"early": "11", "late": "12"} {
-				keys, err := i.GetIndexer().IndexKeys(index, want)
-				assert.NoError(t, err)
-				assert.Len(t, keys, 1, "%s, version %s", index, want)
-			}
-			objs, err := i.GetIndexer().ByIndex(cache.NamespaceIndex, "ns")
-			assert.NoError(t, err)
-			assert.Len(t, objs, 2)
-		},
-	}, {
-		name:   "transform-once",
-		reason: "each object goes through the transformer once, and only its result is stored and told",
-		run: func(t *trial, new newInformer) {
-			s := newSource("a")
-			i := inform(t, new, s, cache.SharedIndexInformerOptions{})
-			assert.NoError(t, i.SetTransform(func(obj any) (any, error) {
-				if o, ok := obj.(*metav1.PartialObjectMetadata); ok {
-					o = o.DeepCopy()
-					o.ResourceVersion += "x"
-					return o, nil
-				}
-				return obj, nil
-			}))
-			l := i.listen(cache.HandlerOptions{})
-			i.run()
-			s.set("a")
-			synctest.Wait()
-			assert.Equal(t, "a@12x", labels(i.GetStore().List()))
-			s.unset("a")
-			synctest.Wait()
-			assert.Equal(t, []string{"initial a@11x", "update a@11x a@12x", "delete a@13x"}, l.heard())
-			assert.Empty(t, i.GetStore().List())
-		},
-	}, {
-		name:   "typed",
-		reason: "client-go's typed informer works over it",
-		run: func(t *trial, new newInformer) {
-			i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}})
-			typed := cache.NewTypedSharedIndexInformer[*metav1.PartialObjectMetadata](i)
-			assert.NoError(t, typed.AddTypedIndexers(cache.TypedIndexers[*metav1.PartialObjectMetadata]{
-				"name": func(o *metav1.PartialObjectMetadata) ([]string, error) { return []string{o.Name}, nil }}))
-			var told []string
-			_, err := typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*metav1.PartialObjectMetadata]{
-				AddFunc:    func(o *metav1.PartialObjectMetadata) { told = append(told, "add "+label(o)) },
-				DeleteFunc: func(o cache.DeletedObject[*metav1.PartialObjectMetadata]) { told = append(told, "delete "+o.GetKey()) },
-			})
-			assert.NoError(t, err)
-			i.run()
-			objs, err := typed.GetTypedIndexer().ByTypedIndex("name", "a")
-			assert.NoError(t, err)
-			assert.Len(t, objs, 1)
-			i.source.unset("a")
-			synctest.Wait()
-			assert.Equal(t, []string{"add a@11", "delete ns/a"}, told)
-		},
-	}, {
-		name:   "index-func-error",
-		reason: "an index function that fails ends Run with a panic that names the key and the index: the store would be wrong for ever",
-		run: func(t *trial, new newInformer) {
-			defer panics(true)()
-			i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{
-				"broken": func(obj any) ([]string, error) {
-					if obj.(*metav1.PartialObjectMetadata).Name == "b" {
-						return nil, errors.New("a fault in the index function")
-					}
-					return nil, nil
-				}}})
-			ctx, cancel := context.WithCancel(context.Background())
-			t.Cleanup(cancel)
-			told := make(chan string, 1)
-			go func() {
-				defer func() { told <- fmt.Sprint(recover()) }()
-				i.RunWithContext(ctx)
-			}()
-			synctest.Wait()
-			i.source.set("b")
-			synctest.Wait()
-			panicked := <-told
-			assert.Contains(t, panicked, "ns/b")
-			assert.Contains(t, panicked, "broken")
-			assert.Contains(t, panicked, "a fault in the index function")
-		},
-	}}
+			return nil, nil
+		}}})
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	told := make(chan string, 1)
+	go func() {
+		defer func() { told <- fmt.Sprint(recover()) }()
+		i.RunWithContext(ctx)
+	}()
+	synctest.Wait()
+	i.source.set("b")
+	synctest.Wait()
+	panicked := <-told
+	assert.Contains(t, panicked, "ns/b")
+	assert.Contains(t, panicked, "broken")
+	assert.Contains(t, panicked, "a fault in the index function")
 }

@@ -108,118 +108,117 @@ func (r *recorder) String() string {
 var _ workqueue.MetricsProvider = (*recorder)(nil)
 
 // metricsClauses are the clauses about the seven metrics of upstream's queue.
-func metricsClauses() []clause[newQueue] {
-	return []clause[newQueue]{{
-		name:   "metrics-registered",
-		reason: "dashboards find a queue by the name in its config: every metric is created once, under that name",
-		run: func(t *trial, new newQueue) {
-			_, r := measured(t, new)
-			for _, metric := range []string{"depth", "adds", "latency", "work", "unfinished", "longest"} {
-				assert.Equal(t, 1, count(r.made, metric+"(measured)"), "how often the provider was asked for %s: %v", metric, r.made)
-			}
-		},
-	}, {
-		name:   "metrics-unnamed",
-		reason: "a queue without a name registers no metrics, so that it can't collide with another one",
-		run: func(t *trial, new newQueue) {
-			r := newRecorder()
-			q := start(t, new, workqueue.TypedQueueConfig[string]{MetricsProvider: r})
-			q.Add("a")
-			take(t, q)
-			q.Done("a")
-			synctest.Wait()
-			assert.Empty(t, r.made, "metrics that the queue asked for")
-		},
-	}, {
-		name:   "metrics-depth-adds",
-		reason: "depth and adds count an item once until it is handed out, however often it was added; alerts on backlog rely on it",
-		run: func(t *trial, new newQueue) {
-			q, r := measured(t, new)
-			expect := func(depth, adds float64, when string) {
-				synctest.Wait()
-				q.Len()
-				assert.Equal(t, depth, r.value("depth"), "depth %s", when)
-				assert.Equal(t, adds, r.value("adds"), "adds %s", when)
-			}
-			q.Add("a")
-			q.Add("a")
-			q.Add("b")
-			expect(2, 2, "after Add of a, a, b")
-			item := take(t, q)
-			expect(1, 2, "after Get")
-			q.Add(item)
-			q.Add(item)
-			expect(2, 3, "after two Adds of the item that is processed")
-			q.Done(item)
-			expect(2, 3, "after its Done, which queues it again")
-			take(t, q)
-			take(t, q)
-			expect(0, 3, "after Get of both")
-		},
-	}, {
-		name:   "metrics-latency",
-		reason: "latency is the time from the first Add of an item until it is handed out, in seconds",
-		run: func(t *trial, new newQueue) {
-			q, r := measured(t, new)
-			q.Add("a")
-			synctest.Wait()
-			time.Sleep(2 * time.Second)
-			q.Add("a")
-			synctest.Wait()
-			time.Sleep(time.Second)
-			take(t, q)
-			assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 2 s, Add again, 1 s, Get")
-			q.Add("a")
-			synctest.Wait()
-			time.Sleep(4 * time.Second)
-			q.Done("a")
-			synctest.Wait()
-			time.Sleep(time.Second)
-			take(t, q)
-			assert.Equal(t, []float64{3, 5}, r.observations("latency"), "Add while processed, 4 s, Done, 1 s, Get")
-		},
-	}, {
-		name:   "metrics-work-duration",
-		reason: "work duration is the time from Get to Done, in seconds",
-		run: func(t *trial, new newQueue) {
-			q, r := measured(t, new)
-			q.Add("a")
-			synctest.Wait()
-			time.Sleep(2 * time.Second)
-			take(t, q)
-			time.Sleep(7 * time.Second)
-			q.Add("a")
-			synctest.Wait()
-			assert.Empty(t, r.observations("work"), "before Done")
-			q.Done("a")
-			q.Done("a")
-			synctest.Wait()
-			require.NotEmpty(t, r.observations("work"), "after Done")
-			assert.InDelta(t, 7, r.observations("work")[0], 0, "Add, 2 s, Get, 7 s, Done")
-			assert.Len(t, r.observations("work"), 1, "a second Done of an item is no work")
-		},
-	}, {
-		name:   "metrics-unfinished",
-		reason: "unfinished work and longest running processor are brought up to date twice a second, so that a stuck worker shows",
-		run: func(t *trial, new newQueue) {
-			q, r := measured(t, new)
-			q.Add("a")
-			q.Add("b")
-			take(t, q)
-			time.Sleep(4 * time.Second)
-			take(t, q)
-			time.Sleep(6*time.Second + time.Millisecond)
-			synctest.Wait()
-			assert.InDelta(t, 16, r.value("unfinished"), 1.01, "unfinished work of items held for 10 s and 6 s")
-			assert.InDelta(t, 10, r.value("longest"), 0.51, "longest running of items held for 10 s and 6 s")
-			q.Done("a")
-			q.Done("b")
-			time.Sleep(time.Second)
-			synctest.Wait()
-			assert.Zero(t, r.value("unfinished"), "unfinished work after Done")
-			assert.Zero(t, r.value("longest"), "longest running after Done")
-		},
-	}}
+var metricsClauses = []clause[newQueue]{
+	{name: "metrics-registered", contract: "queue 8", run: queueMetricsRegistered,
+		reason: "dashboards find a queue by the name in its config: every metric is created once, under that name"},
+	{name: "metrics-unnamed", contract: "queue 8", run: queueMetricsUnnamed,
+		reason: "a queue without a name registers no metrics, so that it can't collide with another one"},
+	{name: "metrics-depth-adds", contract: "queue 8", run: queueMetricsDepthAdds,
+		reason: "depth and adds count an item once until it is handed out, however often it was added; alerts on backlog rely on it"},
+	{name: "metrics-latency", contract: "queue 8", run: queueMetricsLatency,
+		reason: "latency is the time from the first Add of an item until it is handed out, in seconds"},
+	{name: "metrics-work-duration", contract: "queue 8", run: queueMetricsWorkDuration,
+		reason: "work duration is the time from Get to Done, in seconds"},
+	{name: "metrics-unfinished", contract: "queue 8", run: queueMetricsUnfinished,
+		reason: "unfinished work and longest running processor are brought up to date twice a second, so that a stuck worker shows"},
+}
+
+func queueMetricsRegistered(t *trial, new newQueue) {
+	_, r := measured(t, new)
+	for _, metric := range []string{"depth", "adds", "latency", "work", "unfinished", "longest"} {
+		assert.Equal(t, 1, count(r.made, metric+"(measured)"), "how often the provider was asked for %s: %v", metric, r.made)
+	}
+}
+
+func queueMetricsUnnamed(t *trial, new newQueue) {
+	r := newRecorder()
+	q := start(t, new, workqueue.TypedQueueConfig[string]{MetricsProvider: r})
+	q.Add("a")
+	take(t, q)
+	q.Done("a")
+	synctest.Wait()
+	assert.Empty(t, r.made, "metrics that the queue asked for")
+}
+
+func queueMetricsDepthAdds(t *trial, new newQueue) {
+	q, r := measured(t, new)
+	expect := func(depth, adds float64, when string) {
+		synctest.Wait()
+		q.Len()
+		assert.Equal(t, depth, r.value("depth"), "depth %s", when)
+		assert.Equal(t, adds, r.value("adds"), "adds %s", when)
+	}
+	q.Add("a")
+	q.Add("a")
+	q.Add("b")
+	expect(2, 2, "after Add of a, a, b")
+	item := take(t, q)
+	expect(1, 2, "after Get")
+	q.Add(item)
+	q.Add(item)
+	expect(2, 3, "after two Adds of the item that is processed")
+	q.Done(item)
+	expect(2, 3, "after its Done, which queues it again")
+	take(t, q)
+	take(t, q)
+	expect(0, 3, "after Get of both")
+}
+
+func queueMetricsLatency(t *trial, new newQueue) {
+	q, r := measured(t, new)
+	q.Add("a")
+	synctest.Wait()
+	time.Sleep(2 * time.Second)
+	q.Add("a")
+	synctest.Wait()
+	time.Sleep(time.Second)
+	take(t, q)
+	assert.Equal(t, []float64{3}, r.observations("latency"), "Add, 2 s, Add again, 1 s, Get")
+	q.Add("a")
+	synctest.Wait()
+	time.Sleep(4 * time.Second)
+	q.Done("a")
+	synctest.Wait()
+	time.Sleep(time.Second)
+	take(t, q)
+	assert.Equal(t, []float64{3, 5}, r.observations("latency"), "Add while processed, 4 s, Done, 1 s, Get")
+}
+
+func queueMetricsWorkDuration(t *trial, new newQueue) {
+	q, r := measured(t, new)
+	q.Add("a")
+	synctest.Wait()
+	time.Sleep(2 * time.Second)
+	take(t, q)
+	time.Sleep(7 * time.Second)
+	q.Add("a")
+	synctest.Wait()
+	assert.Empty(t, r.observations("work"), "before Done")
+	q.Done("a")
+	q.Done("a")
+	synctest.Wait()
+	require.NotEmpty(t, r.observations("work"), "after Done")
+	assert.InDelta(t, 7, r.observations("work")[0], 0, "Add, 2 s, Get, 7 s, Done")
+	assert.Len(t, r.observations("work"), 1, "a second Done of an item is no work")
+}
+
+func queueMetricsUnfinished(t *trial, new newQueue) {
+	q, r := measured(t, new)
+	q.Add("a")
+	q.Add("b")
+	take(t, q)
+	time.Sleep(4 * time.Second)
+	take(t, q)
+	time.Sleep(6*time.Second + time.Millisecond)
+	synctest.Wait()
+	assert.InDelta(t, 16, r.value("unfinished"), 1.01, "unfinished work of items held for 10 s and 6 s")
+	assert.InDelta(t, 10, r.value("longest"), 0.51, "longest running of items held for 10 s and 6 s")
+	q.Done("a")
+	q.Done("b")
+	time.Sleep(time.Second)
+	synctest.Wait()
+	assert.Zero(t, r.value("unfinished"), "unfinished work after Done")
+	assert.Zero(t, r.value("longest"), "longest running after Done")
 }
 
 // measured makes a queue with metrics on.

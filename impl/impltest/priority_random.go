@@ -12,42 +12,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
-func priorityRandomClauses() []clause[newPriorityQueue] {
-	return []clause[newPriorityQueue]{{
-		name:   "priority-concurrent",
-		reason: "with many producers of any priority and delay no item has two holders and each is processed after its last addition",
-		run: func(t *trial, new newPriorityQueue) {
-			r := newRecorder()
-			q := new("measured", withMetrics(r))
-			t.Cleanup(q.ShutDown)
-			var mu sync.Mutex
-			rnd := t.Rand()
-			expectExact(t, q, func(key string) {
-				mu.Lock()
-				opts := priorityqueue.AddOpts{
-					After:    time.Duration(rnd.IntN(50)) * time.Millisecond,
-					Priority: ptr(rnd.IntN(5)),
-				}
-				mu.Unlock()
-				q.AddWithOpts(opts, key)
-			}, r)
-		},
-	}, {
-		name:   "priority-linearizable",
-		reason: "every history of concurrent calls at one priority can be explained by calls made one after another",
-		run: func(t *trial, new newPriorityQueue) {
-			queueModel{trial: t, placeOfAdd: true}.expectLinearizable(func() workqueue.TypedInterface[string] { return startPriority(t, new) })
-		},
-	}, {
-		name:   "priority-differential",
-		reason: "on random calls every result and every metric is the one of controller-runtime's priority queue",
-		run: func(t *trial, new newPriorityQueue) {
-			rnd := t.Rand()
-			for range 20 {
-				comparePriority(t, new, rnd)
-			}
-		},
-	}}
+var priorityRandomClauses = []clause[newPriorityQueue]{
+	{name: "priority-concurrent", contract: "priority queue", run: priorityConcurrent,
+		reason: "with many producers of any priority and delay no item has two holders and each is processed after its last addition"},
+	{name: "priority-linearizable", contract: "priority queue", run: priorityLinearizable,
+		reason: "every history of concurrent calls at one priority can be explained by calls made one after another"},
+	{name: "priority-differential", contract: "priority queue", run: priorityDifferential,
+		reason: "on random calls every result and every metric is the one of controller-runtime's priority queue"},
+}
+
+func priorityConcurrent(t *trial, new newPriorityQueue) {
+	r := newRecorder()
+	q := new("measured", withMetrics(r))
+	t.Cleanup(q.ShutDown)
+	var mu sync.Mutex
+	rnd := t.Rand()
+	expectExact(t, q, func(key string) {
+		mu.Lock()
+		opts := priorityqueue.AddOpts{
+			After:    time.Duration(rnd.IntN(50)) * time.Millisecond,
+			Priority: ptr(rnd.IntN(5)),
+		}
+		mu.Unlock()
+		q.AddWithOpts(opts, key)
+	}, r)
+}
+
+func priorityLinearizable(t *trial, new newPriorityQueue) {
+	queueModel{trial: t, placeOfAdd: true}.expectLinearizable(func() workqueue.TypedInterface[string] { return startPriority(t, new) })
+}
+
+func priorityDifferential(t *trial, new newPriorityQueue) {
+	rnd := t.Rand()
+	for range 20 {
+		comparePriority(t, new, rnd)
+	}
 }
 
 // comparePriority makes the same random calls on a new priority queue and on

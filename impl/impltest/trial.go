@@ -116,19 +116,17 @@ func (t *trial) Rand() *rand.Rand {
 
 // relaxed tells whether the implementation gives up the clause of that name, so
 // that a clause that combines others leaves it out.
-func (t *trial) relaxed(name string) bool {
-	return slices.Contains(t.relaxes, name) || slices.Contains(t.relaxes, faultPrefix+name)
-}
+func (t *trial) relaxed(name string) bool { return relaxed(t.relaxes, name) }
 
 // unordered tells whether the implementation gives up the order of Get.
 func (t *trial) unordered() bool { return t.relaxed("global-fifo") || t.relaxed("requeue-place") }
 
-// report fails the sub-test with what the trial found.
-func (t *trial) report(sub *testing.T, name, reason string) {
+// report is what the trial found, or "".
+func (t *trial) report(name, reason string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.failures) == 0 {
-		return
+		return ""
 	}
 	failures := t.failures
 	if more := len(failures) - maxFailures; more > 0 {
@@ -138,7 +136,7 @@ func (t *trial) report(sub *testing.T, name, reason string) {
 	if t.seeded {
 		seed = fmt.Sprintf("\nseed %d: run it again with IMPLTEST_SEED=%[1]d", t.seed)
 	}
-	sub.Errorf("clause %s: %s\n%s%s", name, reason, strings.Join(failures, "\n"), seed)
+	return fmt.Sprintf("clause %s: %s\n%s%s", name, reason, strings.Join(failures, "\n"), seed)
 }
 
 func (t *trial) firstLine() string {
@@ -148,8 +146,9 @@ func (t *trial) firstLine() string {
 	return line
 }
 
-// try runs f to its end, or until it is plain that it has none.
-func try(sub *testing.T, relaxes []string, f func(*trial)) *trial {
+// try runs f to its end, or until it is plain that it has none: at the latest
+// after limit of real time.
+func try(sub *testing.T, relaxes []string, limit time.Duration, f func(*trial)) *trial {
 	t := &trial{relaxes: relaxes}
 	ended := make(chan struct{})
 	go func() {
@@ -178,13 +177,13 @@ func try(sub *testing.T, relaxes []string, f func(*trial)) *trial {
 			}
 		})
 	}()
-	wall := time.NewTimer(wallLimit)
+	wall := time.NewTimer(limit)
 	defer wall.Stop()
 	select {
 	case <-ended:
 	case <-wall.C:
 		t.abandoned.Store(true)
-		t.Errorf("no end after %v: a deadlock on a mutex, or a loop\n%s", wallLimit, strings.Join(t.Goroutines(), "\n\n"))
+		t.Errorf("no end after %v: a deadlock on a mutex, or a loop\n%s", limit, strings.Join(t.Goroutines(), "\n\n"))
 	}
 	return t
 }
