@@ -21,6 +21,7 @@ type Gate struct {
 	Limits   string           // what may change, as given; empty for no gate
 	Changes  []compare.Change // every comparison that a limit covers; all without limits
 	Failed   []Failure        // one of each limit that a change exceeds
+	Broken   string           // the line at which go test failed in New; "" if it did not
 	Warnings []experiment.Warning
 }
 
@@ -38,6 +39,8 @@ const maxGateRows, maxGateWarnings = 50, 20
 func (g Gate) Verdict() string {
 	n := wording.Count(len(g.Changes), "comparison")
 	switch failed := g.failedChanges(); {
+	case g.Broken != "":
+		return "Gate failed: a benchmark failed in the new result, " + g.Broken
 	case failed > 0:
 		return fmt.Sprintf("Gate failed: %d of %s changed by more than the limit %s", failed, n, g.Limits)
 	case g.Limits != "":
@@ -62,7 +65,7 @@ func (g Gate) shown() int {
 func (g Gate) failedChanges() int {
 	rows := map[[2]string]bool{}
 	for _, f := range g.Failed {
-		rows[[2]string{f.Benchmark, f.Unit}] = true
+		rows[[2]string{f.Name(), f.Unit}] = true
 	}
 	return len(rows)
 }
@@ -94,7 +97,7 @@ func (f Failure) String() string {
 	if f.Relative > 0 {
 		relative = "; beside upstream's code in the same runs"
 	}
-	return fmt.Sprintf("%s: %s is %s (%s, now %s%s; p %.3f after Holm, noise %s), the limit is %s", f.Benchmark, f.Unit, ChangeText(f.Change),
+	return fmt.Sprintf("%s: %s is %s (%s, now %s%s; p %.3f after Holm, noise %s), the limit is %s", f.Name(), f.Unit, ChangeText(f.Change),
 		benchunit.Scale(f.Old.Center, class), benchunit.Scale(f.New.Center, class), relative, f.PAdjusted, NoiseText(f.Change), f.Limit)
 }
 
@@ -169,7 +172,7 @@ func (g Gate) largest() []compare.Change {
 
 func gateRow(c compare.Change) string {
 	class := benchunit.ClassOf(c.Unit)
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.3f |", gateCode(strings.TrimPrefix(c.Benchmark, "Benchmark")), gateCode(c.Unit),
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.3f |", gateCode(strings.TrimPrefix(c.Name(), "Benchmark")), gateCode(c.Unit),
 		benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), text(ChangeText(c)), NoiseText(c), c.PAdjusted)
 }
 

@@ -20,12 +20,15 @@ func (g Gate) GitHub() []byte {
 	command := func(kind, title, message string) {
 		fmt.Fprintf(&w, "::%s title=%s::%s\n", kind, property.Replace(title), data.Replace(message))
 	}
+	if g.Broken != "" {
+		command("error", "a benchmark failed", g.Broken)
+	}
 	for i, f := range g.Failed {
 		if i == maxAnnotations-1 && len(g.Failed) > maxAnnotations {
 			command("error", "benchrun compare", fmt.Sprintf("%d more comparisons failed", len(g.Failed)-i))
 			break
 		}
-		command("error", f.what()+": "+f.Benchmark, f.String())
+		command("error", f.what()+": "+f.Name(), f.String())
 	}
 	for i, x := range g.Warnings {
 		if i == maxAnnotations-1 && len(g.Warnings) > maxAnnotations {
@@ -69,11 +72,14 @@ func (g Gate) GitLab() ([]byte, error) {
 		Location    location `json:"location"`
 	}
 	issues := []issue{}
+	where := location{filepath.ToSlash(filepath.Clean(g.New)), lines{1}}
+	if g.Broken != "" {
+		issues = append(issues, issue{g.Verdict(), "benchrun-compare", "failed", "blocker", where})
+	}
 	for _, f := range g.Failed {
 		// The same for every run, so that GitLab tells new failures from old ones.
-		sum := sha256.Sum256([]byte(f.Benchmark + "\x00" + f.Unit + "\x00" + f.Limit))
-		issues = append(issues, issue{f.String(), "benchrun-compare", fmt.Sprintf("%x", sum[:16]), "major",
-			location{filepath.ToSlash(filepath.Clean(g.New)), lines{1}}})
+		sum := sha256.Sum256([]byte(f.Name() + "\x00" + f.Unit + "\x00" + f.Limit))
+		issues = append(issues, issue{f.String(), "benchrun-compare", fmt.Sprintf("%x", sum[:16]), "major", where})
 	}
 	b, err := json.MarshalIndent(issues, "", "  ")
 	return append(b, '\n'), err
@@ -105,15 +111,19 @@ func (g Gate) JUnit() ([]byte, error) {
 	}
 	failed := map[[2]string][]Failure{}
 	for _, f := range g.Failed {
-		key := [2]string{f.Benchmark, f.Unit}
+		key := [2]string{f.Name(), f.Unit}
 		failed[key] = append(failed[key], f)
 	}
 	s := suite{Name: "benchrun compare", Tests: len(g.Changes), Failures: len(failed)}
+	if g.Broken != "" {
+		s.Tests, s.Failures = s.Tests+1, s.Failures+1
+		s.Cases = append(s.Cases, testcase{"go test", g.New, []failure{{g.Broken, "failed", g.Verdict()}}})
+	}
 	for _, c := range g.Changes {
-		name := strings.TrimPrefix(c.Benchmark, "Benchmark")
+		name := strings.TrimPrefix(c.Name(), "Benchmark")
 		class, _, _ := strings.Cut(name, "/")
 		t := testcase{Class: class, Name: name + " " + c.Unit}
-		for _, f := range failed[[2]string{c.Benchmark, c.Unit}] {
+		for _, f := range failed[[2]string{c.Name(), c.Unit}] {
 			t.Failure = append(t.Failure, failure{ChangeText(c) + ", the limit is " + f.Limit, "regression", f.String()})
 		}
 		s.Cases = append(s.Cases, t)

@@ -113,7 +113,7 @@ func renderTrend(t trend.Trend) ([]byte, error) {
 }
 
 func newTrendChart(t trend.Trend, s trend.Series) trendChart {
-	c := trendChart{Title: s.Benchmark, Unit: s.Unit, Ratio: s.Relative, Values: s.Values}
+	c := trendChart{Title: s.Name(), Unit: s.Unit, Ratio: s.Relative, Values: s.Values}
 	for _, i := range s.At {
 		c.Labels = append(c.Labels, t.Results[i].Label)
 	}
@@ -129,7 +129,7 @@ func newTrendChart(t trend.Trend, s trend.Series) trendChart {
 }
 
 func newTrendRow(t trend.Trend, s trend.Series) trendRow {
-	r := trendRow{Benchmark: s.Benchmark, Unit: s.Unit, Results: len(s.Values), Noise: none,
+	r := trendRow{Benchmark: s.Name(), Unit: s.Unit, Results: len(s.Values), Noise: none,
 		First: trendFigure(s, s.Values[0]), Last: trendFigure(s, s.Values[len(s.Values)-1])}
 	if s.Noise > 0 {
 		r.Noise = "±" + wording.Percent(s.Noise)
@@ -141,7 +141,7 @@ func newTrendRow(t trend.Trend, s trend.Series) trendRow {
 	return r
 }
 
-func stepText(s trend.Series, c trend.Change) string {
+func stepText(s trend.Series, c trend.Step) string {
 	if c.Before == 0 {
 		return "from 0 to " + trendFigure(s, c.After)
 	}

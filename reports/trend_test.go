@@ -16,7 +16,7 @@ import (
 func aTrend() trend.Trend {
 	t := trend.Trend{Warnings: []experiment.Warning{{Scope: "run", Text: "a doubt"}}}
 	step := trend.Series{Benchmark: "BenchmarkQueue/op=cycle/impl=ring-2", Unit: "cpu-sec/op", Relative: true, Noise: 0.03,
-		Changes: []trend.Change{{At: 5, Before: 0.5, After: 0.6, P: 0.001}}}
+		Changes: []trend.Step{{At: 5, Before: 0.5, After: 0.6, P: 0.001}}}
 	flat := trend.Series{Benchmark: "Benchmark</script><script>document.title='run'</script>", Unit: "allocs/op"}
 	for i := range 10 {
 		t.Results = append(t.Results, trend.Result{Time: time.Unix(int64(86400*i), 0), Label: "<b>commit</b>" + string(rune('a'+i))})

@@ -86,6 +86,20 @@ func TestLoadForeignLines(t *testing.T) {
 	assert.Len(t, run.Warnings, 5, "one a line, and that the run did not end")
 }
 
+// A report pools what was measured in one configuration alone.
+func TestLoadTwoConfigurations(t *testing.T) {
+	for name, more := range map[string]func(rounds string) string{
+		`goarch "amd64" before and "arm64" here`: func(s string) string { return "goarch: arm64\n" + s },
+		`/gomaxprocs "2" before and "8" here`:    func(s string) string { return strings.ReplaceAll(s, "-2\t", "-8\t") },
+		`commit "" before and "a1b2c3" here`:     func(s string) string { return "commit: a1b2c3\n" + s },
+	} {
+		dir := result(t)
+		edit(t, filepath.Join(dir, rawtext.File), func(s string) string { return s + more(s[strings.Index(s, rawtext.RoundMark):]) })
+		_, _, err := experiment.Load(dir)
+		assert.ErrorContains(t, err, "was measured in two configurations, "+name)
+	}
+}
+
 func TestProfileDir(t *testing.T) {
 	c := experiment.PlannedCase{Component: "..", Name: "etc/x y"}
 	assert.Equal(t, filepath.Join("profiles", "_etc_x_y", "client-go"), experiment.ProfileDir(c, "client-go"))

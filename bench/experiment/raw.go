@@ -1,16 +1,13 @@
 package experiment
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
 )
 
 // A Measurement is what one sample measured, read from raw.txt.
@@ -30,16 +27,10 @@ func (c PlannedCase) Benchmark(arm string) string {
 }
 
 // readRaw reads the samples of the planned cases. A last line without its end
-// is left out with a warning: the process died while it was written.
+// is left out with a warning: the process died while it was written. A case that
+// was measured in two configurations, such as goarch or GOMAXPROCS, is refused:
+// they are not one sample.
 func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	if _, err := rawtext.WholeLines(f); err != nil { // too large, or no file
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
 	type place struct{ key, arm string }
 	places := map[string]place{}
 	for _, c := range plan.Cases {
@@ -48,56 +39,79 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 		}
 		places[c.Benchmark(bench.NullSink)] = place{c.Key(), bench.NullSink}
 	}
+	lines, err := rawtext.Open(path, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer lines.Close()
 	var samples []Measurement
 	var warnings []Warning
 	warn := func(line int, format string, args ...any) {
 		warnings = append(warnings, Warn("run", "%s:%d: %s", rawtext.File, line, fmt.Sprintf(format, args...)))
 	}
-	round := 0
-	lines := bufio.NewReader(f)
-	for n := 1; ; n++ {
-		line, err := lines.ReadString('\n')
-		if err == io.EOF {
-			if line != "" {
-				warn(n, "the last line is cut off and was left out")
-			}
-			return samples, warnings, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if mark, ok := strings.CutPrefix(line, rawtext.RoundMark); ok {
-			number, _, _ := strings.Cut(mark, " ")
-			if round, err = strconv.Atoi(strings.TrimSpace(number)); err != nil {
-				return nil, nil, fmt.Errorf("%s:%d: found %.40q, expected %q and a number", path, n, line, rawtext.RoundMark)
-			}
-			continue
-		}
-		if !strings.HasPrefix(line, "Benchmark") {
-			continue
-		}
-		name, _, _ := strings.Cut(line, "\t")
-		name = strings.TrimRight(name, " ")
+	configurations := newConfigurations()
+	for lines.Scan() {
+		name := "Benchmark" + string(lines.Sample().Name)
 		at, ok := places[name]
 		if !ok {
 			at, ok = places[rawtext.Bare(name)]
 		}
 		if !ok {
-			warn(n, "%.100q is not in the plan and was left out", name)
+			warn(lines.Line(), "%.100q is not in the plan and was left out", name)
 			continue
 		}
-		reader := benchfmt.NewReader(strings.NewReader(line), path)
-		reader.Scan()
-		result, ok := reader.Result().(*benchfmt.Result)
-		if !ok {
-			warn(n, "malformed result left out")
-			continue
+		if err := configurations.add(at.key, lines.Sample()); err != nil {
+			return nil, nil, fmt.Errorf("%s:%d: %w", path, lines.Line(), err)
 		}
-		values, err := rawtext.Values(result)
+		values, err := rawtext.Values(lines.Sample())
 		if err != nil {
-			warn(n, "left out: the sample %v", err)
+			warn(lines.Line(), "left out: the sample %v", err)
 			continue
 		}
-		samples = append(samples, Measurement{round, at.key, at.arm, values})
+		samples = append(samples, Measurement{max(lines.Round(), 0), at.key, at.arm, values})
 	}
+	for _, err := range lines.Malformed {
+		warnings = append(warnings, Warn("run", "malformed result left out: %v", err))
+	}
+	if more := lines.Broken - len(lines.Malformed); more > 0 {
+		warnings = append(warnings, Warn("run", "%d more malformed results left out", more))
+	}
+	if lines.Cut() {
+		warnings = append(warnings, Warn("run", "%s: the last line is cut off and was left out", rawtext.File))
+	}
+	if bad := lines.BadMark(); bad != "" {
+		return nil, nil, fmt.Errorf("%s, expected %q and a number", bad, rawtext.RoundMark)
+	}
+	return samples, warnings, lines.Err()
+}
+
+// configurations remembers which configuration each case was measured in.
+type configurations struct {
+	of     *benchproc.Projection
+	byCase map[string]benchproc.Key
+}
+
+func newConfigurations() configurations {
+	of, err := new(benchproc.ProjectionParser).Parse(".config,/gomaxprocs", nil)
+	if err != nil {
+		panic(err) // the projection is a constant
+	}
+	return configurations{of, map[string]benchproc.Key{}}
+}
+
+func (c configurations) add(key string, r *benchfmt.Result) error {
+	now := c.of.Project(r)
+	before, ok := c.byCase[key]
+	if !ok {
+		c.byCase[key] = now
+		return nil
+	}
+	if before == now {
+		return nil
+	}
+	var differ []string
+	for _, field := range benchproc.NonSingularFields([]benchproc.Key{before, now}) {
+		differ = append(differ, fmt.Sprintf("%s %q before and %q here", field.Name, before.Get(field), now.Get(field)))
+	}
+	return fmt.Errorf("%s was measured in two configurations, %s: a report is of one, benchrun compare keeps them apart", key, strings.Join(differ, ", "))
 }

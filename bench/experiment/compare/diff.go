@@ -1,21 +1,29 @@
-// Package compare tells what changed between two results of unlike runs.
+// Package compare tells what changed between results of unlike runs:
+//
+//	read    samples into cells of one configuration, row and column (Options)
+//	diff    the old column with each other one, by benchstat's statistics
+//	judge   the limits of a gate
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
-	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchproc"
 )
 
 // A Change is one benchmark's unit in two results of unlike runs.
 type Change struct {
 	Benchmark string          `json:"benchmark"`
+	Config    string          `json:"config,omitempty"` // "goarch=arm64": what tells it from others of that name
+	Column    string          `json:"column,omitempty"` // "slice → ring": the columns compared, where they are not two files
 	Unit      string          `json:"unit"`
 	Old       verdict.Summary `json:"old"`
 	New       verdict.Summary `json:"new"`
@@ -26,6 +34,15 @@ type Change struct {
 	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
 
 	samples int // that P is of, on the side that has fewer
+}
+
+// Name is the benchmark with what tells it from others of that name:
+// "BenchmarkQueue-4 (goarch=arm64)".
+func (c Change) Name() string {
+	if more := strings.TrimSpace(c.Config + " " + c.Column); more != "" {
+		return c.Benchmark + " (" + more + ")"
+	}
+	return c.Benchmark
 }
 
 // Effect is the change that counts, as new / old: Relative where it is known.
@@ -61,87 +78,161 @@ func apart(a, b float64) float64 {
 	return math.Expm1(math.Abs(math.Log(a / b)))
 }
 
-// Diff compares two result directories or files in the Go benchmark format, by
-// benchstat's statistics. What makes the comparison doubtful is in the
-// warnings: benchmarks and units that only one side has, lines left out, unlike
-// machines, plans and versions.
+// A Result is what Diff found.
+type Result struct {
+	Changes  []Change
+	Warnings []experiment.Warning
+	Failure  string // the line at which go test says that a new result failed; "" if none does
+}
+
+// Diff compares result directories or files in the Go benchmark format by
+// benchstat's statistics: the first column that Options make of them, which are
+// the old results, with each other one. What makes the comparison doubtful is in
+// the warnings: benchmarks, configurations and units that only one side has,
+// lines left out, unlike machines, plans and versions.
 //
 // Between two result directories of the same Go and modules a case's upstream
 // baseline is the same code: each sample counts by its ratio to the baseline's
 // of the same round, because times of unlike runs can't be compared. Otherwise
 // the values count as they are. The noise floor is the larger of what the A/A
 // controls of either side differ by from their baseline.
-func Diff(oldPath, newPath string) ([]Change, []experiment.Warning, error) {
-	before, err := readSide(oldPath)
+func Diff(o Options, paths ...string) (Result, error) {
+	s, err := read(o, paths...)
 	if err != nil {
-		return nil, nil, err
+		return Result{}, err
 	}
-	after, err := readSide(newPath)
-	if err != nil {
-		return nil, nil, err
+	result := Result{Warnings: append(s.failures(), s.warnings...)}
+	if len(s.files) > 1 {
+		result.Failure = s.files[len(s.files)-1].failure
 	}
-	warnings := slices.Concat(before.warnings, after.warnings, unlike(before, after))
-	steady := sameCode(before, after)
-	var changes []Change
+	result.Warnings = append(result.Warnings, s.unlike()...)
+	columns := s.columns()
+	tables := keysOf(s.places, func(p place) benchproc.Key { return p.table })
+	fields := benchproc.NonSingularFields(tables)
+	steady := s.sameCode() && s.byFile
 	var ps []float64
-	for _, name := range before.names {
-		if after.values[name] == nil {
-			warnings = append(warnings, experiment.Warn(name, "only in %s", oldPath))
-			continue
-		}
-		for _, unit := range before.units[name] {
-			a, b := before.values[name][unit], after.values[name][unit]
-			if len(b) == 0 {
-				warnings = append(warnings, experiment.Warn(name, "%s is only in %s", unit, oldPath))
+	for _, at := range s.places {
+		after := s.cells[at]
+		for _, unit := range after.units {
+			old := s.oldColumn(columns, at.table, unit)
+			if at.col == old {
 				continue
 			}
-			c := Change{Benchmark: name, Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b), samples: min(len(a), len(b))}
-			switch {
-			case c.Old.Center == c.New.Center:
-				c.Ratio = 1
-			case c.Old.Center != 0:
-				c.Ratio = c.New.Center / c.Old.Center
+			before := s.cells[place{at.table, at.row, old}]
+			if v, _ := before.in(unit); len(v) == 0 {
+				continue // among the warnings
 			}
-			c.Noise = max(before.floor(name, unit), after.floor(name, unit))
-			if x, y := before.relative(name, unit), after.relative(name, unit); steady && len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
-				c.P, c.samples = statistic.UTest(x, y), min(len(x), len(y))
-				c.Relative = median(y) / median(x)
+			c := s.change(before, after, unit, steady)
+			c.Benchmark, c.Config = benchmarkName(at.row), described(at.table, fields)
+			if len(columns) > 2 || !s.byFile {
+				c.Column = fmt.Sprintf("%s → %s", s.columnName(old), s.columnName(at.col))
 			}
-			changes = append(changes, c)
+			result.Changes = append(result.Changes, c)
 			ps = append(ps, c.P)
 		}
-		for _, unit := range after.units[name] {
-			if len(before.values[name][unit]) == 0 {
-				warnings = append(warnings, experiment.Warn(name, "%s is only in %s", unit, newPath))
+	}
+	if len(result.Changes) == 0 {
+		return Result{}, s.nothingInCommon(columns)
+	}
+	result.Warnings = append(result.Warnings, s.only(columns, fields)...)
+	for i, p := range statistic.Holm(ps) {
+		result.Changes[i].PAdjusted = p
+	}
+	return result, nil
+}
+
+func keysOf(places []place, of func(place) benchproc.Key) []benchproc.Key {
+	var keys []benchproc.Key
+	seen := map[benchproc.Key]bool{}
+	for _, p := range places {
+		if key := of(p); !seen[key] {
+			seen[key], keys = true, append(keys, key)
+		}
+	}
+	return keys
+}
+
+// columns are those of all tables, in benchstat's order.
+func (s *results) columns() []benchproc.Key {
+	columns := keysOf(s.places, func(p place) benchproc.Key { return p.col })
+	benchproc.SortKeys(columns)
+	return columns
+}
+
+// benchmarkName is a row as raw.txt has it, if it is a full name.
+func benchmarkName(row benchproc.Key) string {
+	if f := row.Projection().Fields(); len(f) == 1 && (f[0].Name == ".fullname" || f[0].Name == ".name") {
+		return "Benchmark" + row.StringValues()
+	}
+	return cmp.Or(row.String(), "all")
+}
+
+// oldColumn is the first that has the unit in a table.
+func (s *results) oldColumn(columns []benchproc.Key, table benchproc.Key, unit string) benchproc.Key {
+	if s.firsts == nil {
+		s.firsts = map[tableUnit]benchproc.Key{}
+		rank := map[benchproc.Key]int{}
+		for i, c := range columns {
+			rank[c] = i
+		}
+		for _, at := range s.places {
+			for _, u := range s.cells[at].units {
+				key := tableUnit{at.table, u}
+				if first, ok := s.firsts[key]; !ok || rank[at.col] < rank[first] {
+					s.firsts[key] = at.col
+				}
 			}
 		}
 	}
-	for _, name := range after.names {
-		if before.values[name] == nil {
-			warnings = append(warnings, experiment.Warn(name, "only in %s", newPath))
-		}
-	}
-	if len(changes) == 0 {
-		return nil, nil, fmt.Errorf("%s and %s have no benchmark in common%s", oldPath, newPath, whyNone(before, after))
-	}
-	for i, p := range statistic.Holm(ps) {
-		changes[i].PAdjusted = p
-	}
-	return changes, warnings, nil
+	return s.firsts[tableUnit{table, unit}]
 }
 
-// whyNone finds the commonest reason: a machine with another number of cores.
-func whyNone(before, after side) string {
-	bare := map[string]string{}
-	for _, name := range before.names {
-		bare[rawtext.Bare(name)] = name
+type tableUnit struct {
+	table benchproc.Key
+	unit  string
+}
+
+func (s *results) change(before, after *cell, unit string, steady bool) Change {
+	a, _ := before.in(unit)
+	b, _ := after.in(unit)
+	if s.exact(unit) {
+		c := Change{Unit: unit, Old: exactly(a), New: exactly(b), samples: math.MaxInt}
+		c.Ratio = ratio(c.Old.Center, c.New.Center)
+		return c
 	}
-	for _, name := range after.names {
-		if other, ok := bare[rawtext.Bare(name)]; ok {
-			return fmt.Sprintf(": %s and %s differ in GOMAXPROCS, run both on like machines", other, name)
-		}
+	c := Change{Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b), samples: min(len(a), len(b))}
+	c.Ratio = ratio(c.Old.Center, c.New.Center)
+	c.Noise = max(s.floor(before, unit), s.floor(after, unit))
+	if !steady {
+		return c
 	}
-	return fmt.Sprintf(": found %s, … and %s, …", before.names[0], after.names[0])
+	if x, y := s.relative(before, unit), s.relative(after, unit); len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
+		c.P, c.samples = statistic.UTest(x, y), min(len(x), len(y))
+		c.Relative = median(y) / median(x)
+	}
+	return c
+}
+
+// exact reports that a Unit line says of a unit that it is measured exactly:
+// one sample tells all, and any difference is a change.
+func (s *results) exact(unit string) bool {
+	return s.units.GetAssumption(unit) == benchmath.AssumeExact
+}
+
+func exactly(values []float64) verdict.Summary {
+	m := benchmath.AssumeExact.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 1)
+	return verdict.Summary{Center: m.Center, Low: m.Lo, High: m.Hi, Values: values}
+}
+
+// ratio is 0 where only the old value is.
+func ratio(before, after float64) float64 {
+	switch {
+	case before == after:
+		return 1
+	case before == 0:
+		return 0
+	}
+	return after / before
 }
 
 // Judge corrects only over the changes that a gate looks at: units that nobody
@@ -179,67 +270,4 @@ func Judge(changes []Change, looks func(Change) bool) []experiment.Warning {
 func median(values []float64) float64 {
 	center, _, _ := statistic.Median(values, 0.95)
 	return center
-}
-
-// unlike lists what should be equal on both sides and is not.
-func unlike(before, after side) []experiment.Warning {
-	var warnings []experiment.Warning
-	differ := func(what, a, b, so string) {
-		if a != b {
-			warnings = append(warnings, experiment.Warn("run", "%s differs: %q and %q; %s", what, a, b, so))
-		}
-	}
-	const machine = "times of unlike machines can't be compared"
-	for _, key := range machineKeys {
-		a, b := before.machine[key], after.machine[key]
-		differ(key, strings.Join(a, ", "), strings.Join(b, ", "), machine)
-	}
-	if before.run == nil || after.run == nil {
-		return warnings
-	}
-	p, q := before.run.Plan, after.run.Plan
-	const plan = "unlike plans measure unlike work"
-	differ("workload", p.Workload, q.Workload, plan)
-	differ("trace", p.Trace, q.Trace, plan)
-	differ("seed", fmt.Sprint(p.Seed), fmt.Sprint(q.Seed), "keys and events come from it: give both runs the same --seed")
-	differ("time of a sample", p.SampleTime.String(), q.SampleTime.String(), plan)
-	units := map[string]string{}
-	for _, c := range p.Cases {
-		units[c.Key()] = c.Unit
-	}
-	for _, c := range q.Cases {
-		if unit, ok := units[c.Key()]; ok {
-			differ("unit of "+c.Key(), unit, c.Unit, "its verdicts are taken on unlike units")
-		}
-	}
-	e, f := before.run.Environment, after.run.Environment
-	differ("number of cores", fmt.Sprint(e.Cores), fmt.Sprint(f.Cores), machine)
-	differ("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS), fmt.Sprint(f.GOMAXPROCS), machine)
-	differ("kernel", e.Kernel, f.Kernel, machine)
-	differ("Go", e.Go, f.Go, "a change may come from the compiler")
-	var modules []string
-	for path := range before.run.Versions {
-		modules = append(modules, path)
-	}
-	for path := range after.run.Versions {
-		modules = append(modules, path)
-	}
-	slices.Sort(modules)
-	for _, path := range slices.Compact(modules) {
-		differ(path, before.run.Versions[path], after.run.Versions[path], "a change may come from it")
-	}
-	return warnings
-}
-
-// sameCode reports that upstream's code is the same on both sides.
-func sameCode(before, after side) bool {
-	if before.run == nil || after.run == nil || before.run.Environment.Go != after.run.Environment.Go {
-		return false
-	}
-	for _, path := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} {
-		if v := before.run.Versions[path]; v == "" || v != after.run.Versions[path] {
-			return false
-		}
-	}
-	return true
 }

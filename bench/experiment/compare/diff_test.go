@@ -15,6 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// diff compares two results as compare does by default.
+func diff(old, changed string) ([]Change, []experiment.Warning, error) {
+	result, err := Diff(Options{}, old, changed)
+	return result.Changes, result.Warnings, err
+}
+
 // rawOf writes eight samples of each benchmark, from its value upwards.
 func rawOf(t *testing.T, header string, values map[string]float64) string {
 	t.Helper()
@@ -33,7 +39,7 @@ func TestDiffNoiseFloor(t *testing.T) {
 	const a, base = "BenchmarkQueue/op=x/impl=ring", "BenchmarkQueue/op=x/impl=client-go"
 	old := rawOf(t, "", map[string]float64{a: 100, base: 100, base + experiment.ControlSuffix: 130})
 	slower := rawOf(t, "", map[string]float64{a: 120, base: 100, base + experiment.ControlSuffix: 100})
-	changes, _, err := Diff(old, slower)
+	changes, _, err := diff(old, slower)
 	require.NoError(t, err)
 	require.Len(t, changes, 2, "the control is no benchmark of its own")
 	for _, c := range changes {
@@ -41,7 +47,7 @@ func TestDiffNoiseFloor(t *testing.T) {
 		assert.False(t, c.Shown(), "%s: within what the baseline differs from itself by", c.Benchmark)
 	}
 	much := rawOf(t, "", map[string]float64{a: 150, base: 100, base + experiment.ControlSuffix: 100})
-	changes, _, err = Diff(old, much)
+	changes, _, err = diff(old, much)
 	require.NoError(t, err)
 	for _, c := range changes {
 		assert.Equal(t, c.Benchmark == a+"-2", c.Shown(), c.Benchmark)
@@ -63,7 +69,7 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 	edit(t, filepath.Join(slow, rawtext.File), func(s string) string {
 		return strings.NewReplacer("\t100 ns", "\t140 ns", "\t101 ns", "\t141 ns", "\t102 ns", "\t142 ns").Replace(s)
 	})
-	changes, warnings, err := Diff(old, slow)
+	changes, warnings, err := diff(old, slow)
 	require.NoError(t, err)
 	for _, c := range changes {
 		assert.Greater(t, c.Ratio, 1.39)
@@ -78,7 +84,7 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 		return strings.NewReplacer(`"client-go": "v1"`, "", `"k8s.io/client-go": "v1"`, `"k8s.io/client-go": "v2"`, `"seed": 0`, `"seed": 7`,
 			`"cores": 0`, `"cores": 4`, `"unit": "sec/op"`, `"unit": "B/op"`).Replace(s)
 	})
-	changes, warnings, err = Diff(old, slow)
+	changes, warnings, err = diff(old, slow)
 	require.NoError(t, err)
 	assert.Zero(t, changes[0].Relative, "another client-go may be slower itself")
 	assert.InDelta(t, 40e-9, changes[0].Grown(), 1e-12)
@@ -122,7 +128,7 @@ func TestDiffPairsByRound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(0.75, lost)
-			changes, _, err := Diff(whole, dir)
+			changes, _, err := diff(whole, dir)
 			require.NoError(t, err)
 			i := slices.IndexFunc(changes, func(c Change) bool { return strings.Contains(c.Benchmark, "impl=ring") })
 			assert.InDelta(t, 1.5, changes[i].Relative, 1e-9)
@@ -133,7 +139,7 @@ func TestDiffPairsByRound(t *testing.T) {
 			}
 			assert.Empty(t, warnings)
 			assert.Less(t, changes[i].P, 0.001, "all ratios of a side are equal")
-			points, _, err := Measure(dir)
+			points, _, err := Measure(Options{}, dir)
 			require.NoError(t, err)
 			for _, p := range points {
 				if strings.Contains(p.Benchmark, "impl=ring") {
@@ -154,24 +160,24 @@ func TestDiffDoubts(t *testing.T) {
 		warns  string
 		fails  string
 	}{
-		"machine":    {header: "cpu: other\n", values: good, warns: `cpu differs: "one" and "other"`},
+		"machine":    {header: "cpu: other\n", values: good, fails: `cpu is "one" and "other"; times of unlike configurations can't be compared, --ignore cpu does so`},
 		"cut off":    {header: "cpu: one\n", values: good, damage: func(s string) string { return s[:len(s)-5] }, warns: "the last line is cut off"},
-		"malformed":  {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 x ns/op\n" }, warns: "left out: "},
-		"NaN":        {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 NaN ns/op\n" }, fails: "raw.txt:18: the sample printed NaN sec/op"},
-		"negative":   {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 -5 B/op\n" }, fails: "raw.txt:18: the sample printed -5 B/op"},
-		"unit":       {values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 5 B/op\n" }, warns: "{BenchmarkA-2 B/op is only in"},
-		"gone":       {values: map[string]float64{"BenchmarkA": 100}, warns: "{BenchmarkB-2 only in"},
-		"added":      {values: map[string]float64{"BenchmarkA": 1, "BenchmarkB": 1, "BenchmarkC": 1}, warns: "{BenchmarkC-2 only in"},
-		"foreign":    {values: map[string]float64{"BenchmarkX": 1}, fails: "have no benchmark in common: found Benchmark"},
-		"GOMAXPROCS": {values: good, damage: func(s string) string { return strings.ReplaceAll(s, "-2\t", "-8\t") }, fails: "differ in GOMAXPROCS"},
-		"no newline": {values: good, damage: func(s string) string { return strings.ReplaceAll(s, "\n", " ") }, fails: "holds no benchmark result"},
+		"malformed":  {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 x ns/op\n" }, warns: "left out: "},
+		"NaN":        {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 NaN ns/op\n" }, fails: "raw.txt:19: the sample printed NaN sec/op"},
+		"negative":   {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 -5 B/op\n" }, fails: "raw.txt:19: the sample printed -5 B/op"},
+		"unit":       {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 5 B/op\n" }, warns: "{BenchmarkA-2 B/op is only in"},
+		"gone":       {header: "cpu: one\n", values: map[string]float64{"BenchmarkA": 100}, warns: "{BenchmarkB-2 only in"},
+		"added":      {header: "cpu: one\n", values: map[string]float64{"BenchmarkA": 1, "BenchmarkB": 1, "BenchmarkC": 1}, warns: "{BenchmarkC-2 only in"},
+		"foreign":    {header: "cpu: one\n", values: map[string]float64{"BenchmarkX": 1}, fails: "have no benchmark in common: found Benchmark"},
+		"GOMAXPROCS": {header: "cpu: one\n", values: good, damage: func(s string) string { return strings.ReplaceAll(s, "-2\t", "-8\t") }, fails: "differ in GOMAXPROCS"},
+		"no newline": {header: "cpu: one\n", values: good, damage: func(s string) string { return strings.ReplaceAll(s, "\n", " ") }, fails: "holds no benchmark result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := rawOf(t, c.header, c.values)
 			if c.damage != nil {
 				edit(t, path, c.damage)
 			}
-			_, warnings, err := Diff(old, path)
+			_, warnings, err := diff(old, path)
 			if c.fails != "" {
 				assert.ErrorContains(t, err, c.fails)
 				return
@@ -180,7 +186,7 @@ func TestDiffDoubts(t *testing.T) {
 			assert.Contains(t, fmt.Sprint(warnings), c.warns)
 		})
 	}
-	_, _, err := Diff(old, os.DevNull)
+	_, _, err := diff(old, os.DevNull)
 	assert.ErrorContains(t, err, "is not a regular file")
 }
 
@@ -192,10 +198,10 @@ func TestDiffKeepsPackagesApart(t *testing.T) {
 		})
 		return path
 	}
-	changes, _, err := Diff(write(10), write(90))
+	changes, _, err := diff(write(10), write(90))
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
-	assert.Equal(t, []string{"a.BenchmarkX-2", "b.BenchmarkX-2"}, []string{changes[0].Benchmark, changes[1].Benchmark})
+	assert.Equal(t, []string{"BenchmarkX-2 (pkg=a)", "BenchmarkX-2 (pkg=b)"}, []string{changes[0].Name(), changes[1].Name()})
 	assert.False(t, changes[0].Shown())
 	assert.True(t, changes[1].Shown())
 }
@@ -206,7 +212,7 @@ func TestDiffOfThousandsOfCases(t *testing.T) {
 		values[fmt.Sprintf("BenchmarkQueue/op=%d/impl=ring", i)] = 100
 	}
 	path := rawOf(t, "", values)
-	changes, warnings, err := Diff(path, path)
+	changes, warnings, err := diff(path, path)
 	require.NoError(t, err)
 	assert.Len(t, changes, 3000)
 	assert.Empty(t, warnings)
@@ -222,7 +228,7 @@ func TestJudgeCorrectsOverWhatIsLookedAt(t *testing.T) {
 	for i := range 400 {
 		values[fmt.Sprintf("BenchmarkB/%d", i)], slower[fmt.Sprintf("BenchmarkB/%d", i)] = 1, 1
 	}
-	changes, _, err := Diff(rawOf(t, "", values), rawOf(t, "", slower))
+	changes, _, err := diff(rawOf(t, "", values), rawOf(t, "", slower))
 	require.NoError(t, err)
 	isA := func(c Change) bool { return c.Benchmark == "BenchmarkA-2" }
 	i := slices.IndexFunc(changes, isA)
@@ -233,7 +239,7 @@ func TestJudgeCorrectsOverWhatIsLookedAt(t *testing.T) {
 
 func TestDiffOfZeroes(t *testing.T) {
 	path := rawOf(t, "", map[string]float64{"BenchmarkA": 0})
-	changes, warnings, err := Diff(path, rawOf(t, "", map[string]float64{"BenchmarkA": 5}))
+	changes, warnings, err := diff(path, rawOf(t, "", map[string]float64{"BenchmarkA": 5}))
 	require.NoError(t, err)
 	assert.NotContains(t, fmt.Sprint(warnings), "only in", "0 ns/op is in sec/op too")
 	require.Len(t, changes, 1)
@@ -250,7 +256,7 @@ func TestDiff(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(s), 0o666))
 		return path
 	}
-	changes, _, err := Diff(write(100, 1), write(120, 1))
+	changes, _, err := diff(write(100, 1), write(120, 1))
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
 	assert.True(t, changes[0].Shown())
@@ -259,9 +265,9 @@ func TestDiff(t *testing.T) {
 
 	empty := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o666))
-	_, _, err = Diff(write(1, 1), empty)
+	_, _, err = diff(write(1, 1), empty)
 	assert.ErrorContains(t, err, "holds no benchmark result")
-	_, _, err = Diff(t.TempDir(), empty)
+	_, _, err = diff(t.TempDir(), empty)
 	assert.ErrorContains(t, err, "has no raw.txt")
 }
 
@@ -288,7 +294,7 @@ func FuzzDiff(f *testing.F) {
 		old, changed := filepath.Join(dir, "old"), filepath.Join(dir, "new")
 		require.NoError(t, os.WriteFile(old, a, 0o666))
 		require.NoError(t, os.WriteFile(changed, b, 0o666))
-		changes, _, err := Diff(old, changed)
+		changes, _, err := diff(old, changed)
 		if err != nil {
 			return
 		}
@@ -296,7 +302,7 @@ func FuzzDiff(f *testing.F) {
 		for _, c := range changes {
 			assert.False(t, c.Grown() != c.Grown(), "%+v is no number", c)
 		}
-		_, _, err = Measure(old)
+		_, _, err = Measure(Options{}, old)
 		assert.NoError(t, err)
 	})
 }
@@ -311,7 +317,7 @@ func TestDiffOfEveryBeginning(t *testing.T) {
 	read := 0
 	for n := range b {
 		require.NoError(t, os.WriteFile(cut, b[:n], 0o666))
-		changes, warnings, err := Diff(whole, cut)
+		changes, warnings, err := diff(whole, cut)
 		if err != nil {
 			assert.ErrorContains(t, err, cut, "%d bytes", n)
 			continue

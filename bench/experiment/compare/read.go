@@ -3,7 +3,7 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,218 +13,288 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
 )
 
 // machineKeys are the lines of the Go benchmark format that name the machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
 
-// A side is one of the two results that Diff compares.
-type side struct {
-	names     []string // in the file's order, "package.name" where packages share a name
-	units     map[string][]string
-	values    map[string]map[string][]float64
-	rounds    map[string]map[string][]int     // of the values; below 0 where the file marks none
-	controls  map[string]map[string][]float64 // of the A/A controls, by the baseline's name
-	baselines map[string]string               // of a case, where it has a control
-	machine   map[string][]string
-	upstream  map[string]bool // benchmarks of upstream's own code; from run.json
-	run       *experiment.Run // nil for a file
+// A file is one of the results that are compared: a result directory or a file
+// in the Go benchmark format.
+type file struct {
+	path    string
+	raw     string          // the path of its samples
+	run     *experiment.Run // nil for a file
+	machine map[string][]string
+	failure string // the line at which go test says that it failed
+}
+
+// results are the samples of all files, each in its place.
+type results struct {
+	grouping
+	files     []*file
+	places    []place // in the order in which they were seen
+	cells     map[place]*cell
+	baselines map[caseOfFile]*cell // of the cases that have a control
+	units     benchfmt.UnitMetadataMap
 	warnings  []experiment.Warning
+	firsts    map[tableUnit]benchproc.Key // the old columns
 }
 
-// readSide reads a result directory or a file in the Go benchmark format.
-func readSide(path string) (side, error) {
-	s := side{
-		units: map[string][]string{}, values: map[string]map[string][]float64{}, rounds: map[string]map[string][]int{}, machine: map[string][]string{},
-		controls: map[string]map[string][]float64{}, upstream: map[string]bool{}, baselines: map[string]string{},
+// A cell holds the samples of one place.
+type cell struct {
+	of       caseOfFile
+	upstream bool // upstream's own code, as run.json has it
+	residue  benchproc.Key
+	units    []string
+	values   [][]float64 // by unit
+	rounds   [][]int32   // of the values; below 0 where the file marks none
+	control  *cell       // the A/A control's
+}
+
+// A caseOfFile is what has one control: all variants of a case in a file.
+type caseOfFile struct {
+	file  int
+	table benchproc.Key
+	name  string // of the benchmark, without its variant
+}
+
+// read reads all files. Two of the same Go and modules may be of unlike
+// processors, because samples count beside upstream's code then.
+func read(o Options, paths ...string) (*results, error) {
+	var s results
+	for _, path := range paths {
+		f, warnings, err := openFile(path)
+		if err != nil {
+			return nil, err
+		}
+		s.files, s.warnings = append(s.files, f), append(s.warnings, warnings...)
 	}
+	if s.sameCode() && o.Col+o.Row == "" {
+		o.Ignore = strings.TrimPrefix(o.Ignore+",cpu", ",")
+	}
+	var err error
+	if s.grouping, err = newGrouping(o); err != nil {
+		return nil, err
+	}
+	s.cells, s.baselines, s.units = map[place]*cell{}, map[caseOfFile]*cell{}, benchfmt.UnitMetadataMap{}
+	for i := range s.files {
+		if err := s.readFile(i); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.places) == 0 {
+		return nil, fmt.Errorf("no result matches --filter %q", o.Filter)
+	}
+	return &s, nil
+}
+
+// openFile reads what run.json tells about the samples, if there is one.
+func openFile(path string) (*file, []experiment.Warning, error) {
+	f := &file{path: path, raw: path, machine: map[string][]string{}}
 	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return f, nil, err
+	}
+	f.raw = filepath.Join(path, rawtext.File)
+	if _, err := os.Stat(f.raw); errors.Is(err, fs.ErrNotExist) {
+		return f, nil, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", path, rawtext.File)
+	}
+	if _, err := os.Stat(filepath.Join(path, rawtext.RunFile)); errors.Is(err, fs.ErrNotExist) {
+		return f, []experiment.Warning{experiment.Warn("run", "%s has no %s: plan and versions are not compared", path, rawtext.RunFile)}, nil
+	}
+	run, err := experiment.LoadRun(path)
 	if err != nil {
-		return s, err
+		return f, nil, err
 	}
-	raw := path
-	if info.IsDir() {
-		raw = filepath.Join(path, rawtext.File)
-	}
-	f, err := os.Open(raw)
-	if errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", path, rawtext.File)
-	}
-	if err != nil {
-		return s, err
-	}
-	defer f.Close()
-	if err := s.readRaw(f, raw); err != nil {
-		return s, err
-	}
-	if len(s.names) == 0 {
-		return s, fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, uncompressed", raw)
-	}
-	if info.IsDir() {
-		return s, s.readRun(path)
-	}
-	return s, nil
-}
-
-// readRaw leaves a cut last line and malformed lines out with a warning. A
-// value that can't be compared is an error: a gate must not pass over it.
-func (s *side) readRaw(f *os.File, path string) error {
-	whole, err := rawtext.WholeLines(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if whole < info.Size() {
-		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the last line is cut off and was left out", path))
-	}
-	marks, err := readRounds(io.NewSectionReader(f, 0, whole))
-	if err != nil {
-		return err
-	}
-	type sample struct {
-		pkg, name string
-		line      int
-		values    []benchfmt.Value
-	}
-	var samples []sample
-	packages := map[string]string{} // of a name; sharedName for several
-	const sharedName = "\x00"
-	malformed := 0
-	reader := benchfmt.NewReader(io.NewSectionReader(f, 0, whole), path)
-	for reader.Scan() {
-		record := reader.Result()
-		r, ok := record.(*benchfmt.Result)
-		if !ok {
-			if e, ok := record.(*benchfmt.SyntaxError); ok {
-				if malformed++; malformed <= 3 {
-					s.warnings = append(s.warnings, experiment.Warn("run", "left out: %v", e))
-				}
-			}
-			continue
-		}
-		_, line := r.Pos()
-		if _, err := rawtext.Values(r); err != nil {
-			return fmt.Errorf("%s:%d: the sample %w", path, line, err)
-		}
-		x := sample{r.GetConfig("pkg"), "Benchmark" + string(r.Name), line, slices.Clone(r.Values)}
-		samples = append(samples, x)
-		if pkg, ok := packages[x.name]; ok && pkg != x.pkg {
-			packages[x.name] = sharedName
-		} else if !ok {
-			packages[x.name] = x.pkg
-		}
-		for _, key := range machineKeys {
-			if v := r.GetConfig(key); !slices.Contains(s.machine[key], v) {
-				s.machine[key] = append(s.machine[key], v)
-			}
-		}
-	}
-	if malformed > 3 {
-		s.warnings = append(s.warnings, experiment.Warn("run", "%s: %d malformed lines left out in all", path, malformed))
-	}
-	if err := reader.Err(); err != nil {
-		return err
-	}
-	for _, x := range samples {
-		name := x.name
-		if packages[name] == sharedName {
-			name = x.pkg + "." + name
-		}
-		s.add(name, marks.of(x.line), x.values)
-	}
-	return nil
-}
-
-// add keeps the A/A controls apart: they compare within one run.
-func (s *side) add(name string, round int, values []benchfmt.Value) {
-	procs := rawtext.Procs(name)
-	if strings.HasSuffix(strings.TrimSuffix(name, procs), "/impl="+bench.NullSink) {
-		return // what the load costs is no result
-	}
-	if baseline, ok := strings.CutSuffix(strings.TrimSuffix(name, procs), experiment.ControlSuffix); ok {
-		baseline += procs
-		s.baselines[caseOf(baseline)] = baseline
-		if s.controls[baseline] == nil {
-			s.controls[baseline] = map[string][]float64{}
-		}
-		for _, v := range values {
-			unit := rawtext.Tidied(v)
-			s.controls[baseline][unit] = append(s.controls[baseline][unit], v.Value)
-		}
-		return
-	}
-	if s.values[name] == nil {
-		s.names = append(s.names, name)
-		s.values[name], s.rounds[name] = map[string][]float64{}, map[string][]int{}
-	}
-	for _, v := range values {
-		unit := rawtext.Tidied(v)
-		if s.values[name][unit] == nil {
-			s.units[name] = append(s.units[name], unit)
-		}
-		s.values[name][unit] = append(s.values[name][unit], v.Value)
-		s.rounds[name][unit] = append(s.rounds[name][unit], round)
-	}
-}
-
-// readRun adds what run.json tells about the samples.
-func (s *side) readRun(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, rawtext.RunFile)); errors.Is(err, os.ErrNotExist) {
-		s.warnings = append(s.warnings, experiment.Warn("run", "%s has no %s: plan and versions are not compared", dir, rawtext.RunFile))
-		return nil
-	}
-	run, err := experiment.LoadRun(dir)
-	if err != nil {
-		return err
-	}
-	s.run = &run
+	f.run = &run
+	var warnings []experiment.Warning
 	if !run.Ended() {
-		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the run did not come to its end", dir))
+		warnings = append(warnings, experiment.Warn("run", "%s: the run did not come to its end", path))
 	}
 	for _, x := range run.Schedule {
 		if x.Failure != "" {
-			s.warnings = append(s.warnings, experiment.Warn(x.Case+"/"+x.Arm, "a sample failed in %s: %s", dir, x.Failure))
+			warnings = append(warnings, experiment.Warn(x.Case+"/"+x.Arm, "a sample failed in %s: %s", path, x.Failure))
 		}
 	}
+	return f, warnings, nil
+}
+
+// upstream are the benchmarks of upstream's own code that cases have as baselines.
+func (f *file) upstream() map[string]bool {
 	upstream := map[string]bool{}
-	for _, c := range run.Plan.Cases {
+	if f.run == nil {
+		return upstream
+	}
+	for _, c := range f.run.Plan.Cases {
 		for _, a := range c.Arms {
 			if a.Peer && a.Name == c.Baseline {
 				upstream[c.Benchmark(a.Name)] = true
 			}
 		}
 	}
-	for _, name := range s.names {
-		s.upstream[name] = upstream[name] || upstream[rawtext.Bare(name)]
+	return upstream
+}
+
+// readFile leaves a cut last line and malformed lines out with a warning. A
+// value that can't be compared is an error: a gate must not pass over it.
+func (s *results) readFile(i int) error {
+	f := s.files[i]
+	label := f.path
+	for _, other := range s.files[:i] {
+		if other.path == f.path {
+			label += " again"
+		}
+	}
+	lines, err := rawtext.Open(f.raw, label)
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	upstream := f.upstream()
+	samples := 0
+	for lines.Scan() {
+		r := lines.Sample()
+		if err := rawtext.Check(r); err != nil {
+			return fmt.Errorf("%s:%d: the sample %w", f.raw, lines.Line(), err)
+		}
+		samples++
+		for _, key := range machineKeys {
+			if v := r.GetConfig(key); !slices.Contains(f.machine[key], v) {
+				f.machine[key] = append(f.machine[key], v)
+			}
+		}
+		s.add(i, r, int32(lines.Round()), upstream)
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if samples == 0 {
+		return fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, which go test -bench prints%s", f.raw, jsonHint(f.raw))
+	}
+	f.failure = lines.Failure()
+	if lines.Cut() {
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the last line is cut off and was left out", f.raw))
+	}
+	for _, err := range lines.Malformed {
+		s.warnings = append(s.warnings, experiment.Warn("run", "left out: %v", err))
+	}
+	if lines.Broken > len(lines.Malformed) {
+		s.warnings = append(s.warnings, experiment.Warn("run", "%s: %d malformed lines left out in all", f.raw, lines.Broken))
+	}
+	for key, unit := range lines.Units() {
+		s.units[key] = unit
 	}
 	return nil
 }
 
-// caseOf is a benchmark's name without its variant, if it names one.
-func caseOf(name string) string {
-	i := strings.LastIndex(name, "/impl=")
-	if i < 0 {
-		return name
+// jsonHint knows a commonly taken form that holds the format.
+func jsonHint(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
 	}
-	return name[:i] + rawtext.Procs(name)
+	defer f.Close()
+	begin := make([]byte, 256)
+	n, _ := f.Read(begin)
+	if strings.HasPrefix(string(begin[:n]), "{") && strings.Contains(string(begin[:n]), `"Action"`) {
+		return `; this is what go test -json prints: jq -rj 'select(.Action == "output").Output' has the format`
+	}
+	return ""
 }
 
-// baselineOf is the benchmark whose A/A control tells of the noise: itself, or
-// the baseline of its case; "" if there is none.
-func (s side) baselineOf(name string) string {
-	if s.controls[name] != nil {
-		return name
+// add puts a sample into its cell. A/A controls are kept beside their
+// baselines: they compare within one run. What the load costs is no result.
+func (s *results) add(file int, r *benchfmt.Result, round int32, upstream map[string]bool) {
+	full := "Benchmark" + string(r.Name)
+	procs := rawtext.Procs(full)
+	name, isControl := strings.CutSuffix(strings.TrimSuffix(full, procs), experiment.ControlSuffix)
+	if strings.HasSuffix(name, "/impl="+bench.NullSink) {
+		return
 	}
-	return s.baselines[caseOf(name)]
+	if isControl {
+		r.Name = benchfmt.Name(strings.TrimPrefix(name, "Benchmark") + procs)
+	}
+	if ok, _ := s.filter.Apply(r); !ok {
+		return
+	}
+	at := s.place(r)
+	c := s.cells[at]
+	if c == nil {
+		c = &cell{of: caseOfFile{file, at.table, caseOf(name) + procs}, residue: s.residue.Project(r), upstream: upstream[name] || upstream[name+procs]}
+		s.cells[at] = c
+		if !isControl {
+			s.places = append(s.places, at)
+		}
+	} else if !isControl && c.values == nil {
+		s.places = append(s.places, at)
+	}
+	if residue := s.residue.Project(r); residue != c.residue {
+		s.warnPooled(c.residue, residue)
+	}
+	if isControl {
+		if c.control == nil {
+			c.control = &cell{}
+			s.baselines[c.of] = c
+		}
+		c = c.control
+	}
+	for _, v := range r.Values {
+		unit := rawtext.Tidied(v)
+		i := slices.Index(c.units, unit)
+		if i < 0 {
+			i = len(c.units)
+			c.units, c.values, c.rounds = append(c.units, unit), append(c.values, nil), append(c.rounds, nil)
+		}
+		c.values[i], c.rounds[i] = append(c.values[i], v.Value), append(c.rounds[i], round)
+	}
+}
+
+// warnPooled says once in what the results of one cell differ.
+func (s *results) warnPooled(a, b benchproc.Key) {
+	_, text := unlikeFields(a, b)
+	w := experiment.Warn("run", "results that differ count as one: %s", text)
+	if !slices.Contains(s.warnings, w) && len(s.warnings) < 100 {
+		s.warnings = append(s.warnings, w)
+	}
+}
+
+// in are the cell's samples in a unit, and their rounds.
+func (c *cell) in(unit string) ([]float64, []int32) {
+	if c == nil {
+		return nil, nil
+	}
+	if i := slices.Index(c.units, unit); i >= 0 {
+		return c.values[i], c.rounds[i]
+	}
+	return nil, nil
+}
+
+// caseOf is a benchmark's name without its variant, if it names one.
+func caseOf(name string) string {
+	if i := strings.LastIndex(name, "/impl="); i >= 0 {
+		return name[:i]
+	}
+	return name
+}
+
+// baseline is the cell whose A/A control tells of the noise: this one, or the
+// baseline of its case; nil if there is none.
+func (s *results) baseline(c *cell) *cell {
+	if c.control != nil {
+		return c
+	}
+	return s.baselines[c.of]
 }
 
 // floor is what the A/A control of a benchmark's case differs by in unit.
-func (s side) floor(name, unit string) float64 {
-	baseline := s.baselineOf(name)
-	a, b := s.values[baseline][unit], s.controls[baseline][unit]
+func (s *results) floor(c *cell, unit string) float64 {
+	baseline := s.baseline(c)
+	if baseline == nil {
+		return 0
+	}
+	a, _ := baseline.in(unit)
+	b, _ := baseline.control.in(unit)
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
@@ -234,18 +304,19 @@ func (s side) floor(name, unit string) float64 {
 // relative gives a benchmark's samples as ratios to upstream's code in the same
 // case and round, of the rounds that have both; nil where the case has none or it
 // measures 0.
-func (s side) relative(name, unit string) []float64 {
-	baseline := s.baselineOf(name)
-	values, base := s.values[name][unit], s.values[baseline][unit]
-	if !s.upstream[baseline] || len(values) == 0 || len(base) == 0 || slices.Min(base) <= 0 || median(values) <= 0 {
+func (s *results) relative(c *cell, unit string) []float64 {
+	baseline := s.baseline(c)
+	values, rounds := c.in(unit)
+	base, baseRounds := baseline.in(unit)
+	if len(values) == 0 || len(base) == 0 || !baseline.upstream || slices.Min(base) <= 0 || median(values) <= 0 {
 		return nil
 	}
-	of := map[int]float64{}
-	for i, round := range s.rounds[baseline][unit] {
+	of := map[int32]float64{}
+	for i, round := range baseRounds {
 		of[round] = base[i]
 	}
 	var ratios []float64
-	for i, round := range s.rounds[name][unit] {
+	for i, round := range rounds {
 		if b, ok := of[round]; ok && round >= 0 {
 			ratios = append(ratios, values[i]/b)
 		}

@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -270,24 +269,10 @@ func joinRaw(shards []shard, path string) error {
 		return err
 	}
 	for _, s := range shards {
-		if err := copyLines(out, filepath.Join(s.dir, rawtext.File)); err != nil {
+		if err := rawtext.CopyLines(out, filepath.Join(s.dir, rawtext.File)); err != nil {
 			out.Close()
 			return err
 		}
 	}
 	return errors.Join(out.Sync(), out.Close())
-}
-
-func copyLines(out io.Writer, path string) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	whole, err := rawtext.WholeLines(in)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	_, err = io.Copy(out, io.NewSectionReader(in, 0, whole))
-	return err
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
 // maxLine bounds the memory for one entry: some 100,000 points.
@@ -36,7 +37,7 @@ type Entry struct {
 
 // Of makes the entry of a result directory or a file in the Go benchmark
 // format. Its time is when the run began, or the file's.
-func Of(path, label string) (Entry, []experiment.Warning, error) {
+func Of(o compare.Options, path, label string) (Entry, []experiment.Warning, error) {
 	e := Entry{Label: label}
 	if e.Label == "" {
 		absolute, err := filepath.Abs(path)
@@ -45,7 +46,7 @@ func Of(path, label string) (Entry, []experiment.Warning, error) {
 		}
 		e.Label = filepath.Base(absolute)
 	}
-	points, warnings, err := compare.Measure(path)
+	points, warnings, err := compare.Measure(o, path)
 	if err != nil {
 		return e, nil, err
 	}
@@ -96,11 +97,11 @@ func Append(path string, e Entry) error {
 // Read reads history files, result directories and files in the Go benchmark
 // format; a directory that is no result may hold results. The entries come by
 // time.
-func Read(paths ...string) ([]Entry, []experiment.Warning, error) {
+func Read(o compare.Options, paths ...string) ([]Entry, []experiment.Warning, error) {
 	var entries []Entry
 	var warnings []experiment.Warning
 	for _, path := range paths {
-		some, doubts, err := read(path)
+		some, doubts, err := read(o, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -110,7 +111,7 @@ func Read(paths ...string) ([]Entry, []experiment.Warning, error) {
 	return entries, warnings, nil
 }
 
-func read(path string) ([]Entry, []experiment.Warning, error) {
+func read(o compare.Options, path string) ([]Entry, []experiment.Warning, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
@@ -126,14 +127,14 @@ func read(path string) ([]Entry, []experiment.Warning, error) {
 	}
 	results := []string{path}
 	if info.IsDir() {
-		if _, err := os.Stat(filepath.Join(path, "raw.txt")); errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(path, rawtext.File)); errors.Is(err, os.ErrNotExist) {
 			inner, err := os.ReadDir(path)
 			if err != nil {
 				return nil, nil, err
 			}
 			results = nil
 			for _, d := range inner {
-				if _, err := os.Stat(filepath.Join(path, d.Name(), "raw.txt")); err == nil {
+				if _, err := os.Stat(filepath.Join(path, d.Name(), rawtext.File)); err == nil {
 					results = append(results, filepath.Join(path, d.Name()))
 				}
 			}
@@ -145,7 +146,7 @@ func read(path string) ([]Entry, []experiment.Warning, error) {
 	var entries []Entry
 	var warnings []experiment.Warning
 	for _, result := range results {
-		e, doubts, err := Of(result, "")
+		e, doubts, err := Of(o, result, "")
 		if err != nil {
 			if len(results) == 1 {
 				return nil, nil, err

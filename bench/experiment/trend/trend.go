@@ -30,16 +30,25 @@ type Result struct {
 // A Series is one benchmark's unit over the results.
 type Series struct {
 	Benchmark string    `json:"benchmark"`
+	Config    string    `json:"config,omitempty"` // "goarch=arm64": what tells it from others of that name
 	Unit      string    `json:"unit"`
 	Relative  bool      `json:"relative"` // values are ratios to upstream's code in the same run, not figures in Unit
 	Noise     float64   `json:"noise"`    // median of the results' noise floors; 0 where unknown
 	At        []int     `json:"at"`       // indices into Trend.Results
 	Values    []float64 `json:"values"`
-	Changes   []Change  `json:"changes,omitempty"`
+	Changes   []Step    `json:"changes,omitempty"`
 }
 
-// A Change is a step between two levels.
-type Change struct {
+// Name is the benchmark with its configuration, where others have that name.
+func (s Series) Name() string {
+	if s.Config == "" {
+		return s.Benchmark
+	}
+	return s.Benchmark + " (" + s.Config + ")"
+}
+
+// A Step is a change between two levels.
+type Step struct {
 	At     int     `json:"at"`     // index into Values: the first on the new level
 	Before float64 `json:"before"` // median of the level before
 	After  float64 `json:"after"`
@@ -47,7 +56,7 @@ type Change struct {
 }
 
 // Grown is the step as a share: 0.1 is 10% more; 0 where the level before is 0.
-func (c Change) Grown() float64 {
+func (c Step) Grown() float64 {
 	if c.Before == 0 {
 		return 0
 	}
@@ -66,7 +75,8 @@ const fewest = 2 * level
 // noise floor. The permutations come from seed.
 func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64) Trend {
 	t := Trend{}
-	bySeries := map[[2]string]*Series{}
+	bySeries := map[seriesKey]*Series{}
+	configs := newConfigs(entries)
 	var order []*Series
 	noises := map[*Series][]float64{}
 	relatives := map[*Series][]float64{}
@@ -76,10 +86,11 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 			if !holds(p.Benchmark, p.Unit) {
 				continue
 			}
-			key := [2]string{p.Benchmark, p.Unit}
+			config := configs.of(p)
+			key := seriesKey{p.Benchmark, p.Unit, config.key}
 			s := bySeries[key]
 			if s == nil {
-				s = &Series{Benchmark: p.Benchmark, Unit: p.Unit}
+				s = &Series{Benchmark: p.Benchmark, Unit: p.Unit, Config: config.text}
 				bySeries[key] = s
 				order = append(order, s)
 			}
@@ -195,7 +206,7 @@ func (s *Series) segment(low, high int, limit float64, permutations int, r *rand
 	}
 	at += low
 	s.segment(low, at, limit, permutations, r)
-	s.Changes = append(s.Changes, Change{At: at, P: p})
+	s.Changes = append(s.Changes, Step{At: at, P: p})
 	s.segment(at, high, limit, permutations, r)
 }
 

@@ -112,8 +112,34 @@ func TestFromZero(t *testing.T) {
 	}
 	s := Find(all, everything, 1).Series[0]
 	require.Len(t, s.Changes, 1)
-	assert.Equal(t, Change{At: 10, Before: 0, After: 1, P: s.Changes[0].P}, s.Changes[0])
+	assert.Equal(t, Step{At: 10, Before: 0, After: 1, P: s.Changes[0].P}, s.Changes[0])
 	assert.Zero(t, s.Changes[0].Grown())
+}
+
+// Results of unlike configurations are no series; upstream's code makes unlike
+// processors alike, and histories that name no configuration go on.
+func TestConfigurationsAreApart(t *testing.T) {
+	entry := func(relative float64, configs ...map[string]string) Entry {
+		e := Entry{}
+		for i, c := range configs {
+			e.Points = append(e.Points, compare.Point{Benchmark: "B", Unit: "sec/op", Center: float64(1 + i), Relative: relative, Config: c})
+		}
+		return e
+	}
+	on := func(goarch, cpu string) map[string]string {
+		return map[string]string{"goos": "linux", "goarch": goarch, "cpu": cpu}
+	}
+	names := func(entries ...Entry) map[string]int {
+		names := map[string]int{}
+		for _, s := range Find(entries, everything, 1).Series {
+			names[s.Name()] = len(s.Values)
+		}
+		return names
+	}
+	assert.Equal(t, map[string]int{"B (goarch=amd64)": 2, "B (goarch=arm64)": 2}, names(entry(0, on("amd64", "x"), on("arm64", "x")), entry(0, on("amd64", "x"), on("arm64", "x"))))
+	assert.Equal(t, map[string]int{"B (cpu=x)": 1, "B (cpu=y)": 2}, names(entry(0, on("amd64", "x")), entry(0, on("amd64", "y")), entry(0, on("amd64", "y"))))
+	assert.Equal(t, map[string]int{"B": 2}, names(entry(1, on("amd64", "x")), entry(1, on("amd64", "y"))))
+	assert.Equal(t, map[string]int{"B": 2}, names(entry(0, nil), entry(0, on("amd64", "y"))))
 }
 
 func TestThousandsOfSeries(t *testing.T) {
@@ -128,7 +154,7 @@ func TestHistory(t *testing.T) {
 	for _, i := range []int{1, 0, 2} {
 		require.NoError(t, Append(path, all[i]))
 	}
-	got, warnings, err := Read(path)
+	got, warnings, err := Read(compare.Options{}, path)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, all, got, "by time")
@@ -137,7 +163,7 @@ func TestHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, whole[:len(whole)-20], 0o666))
 	require.NoError(t, Append(path, all[2]))
-	got, warnings, err = Read(path)
+	got, warnings, err = Read(compare.Options{}, path)
 	require.NoError(t, err)
 	assert.Equal(t, all, got)
 	require.Len(t, warnings, 1)
@@ -151,7 +177,7 @@ func TestHistory(t *testing.T) {
 		"{}\n" + `{"time": x`: "history.jsonl:1: found",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		_, _, err = Read(path)
+		_, _, err = Read(compare.Options{}, path)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -166,14 +192,14 @@ func TestReadResults(t *testing.T) {
 		require.NoError(t, os.Chtimes(dir, at, at))
 	}
 	require.NoError(t, os.MkdirAll(filepath.Join(parent, "calibration"), 0o777))
-	got, _, err := Read(parent)
+	got, _, err := Read(compare.Options{}, parent)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 	assert.Equal(t, []string{"b", "a"}, []string{got[0].Label, got[1].Label})
 	assert.InDelta(t, 5e-9, got[0].Points[0].Center, 1e-15)
-	_, _, err = Read(filepath.Join(parent, "calibration"))
+	_, _, err = Read(compare.Options{}, filepath.Join(parent, "calibration"))
 	assert.ErrorContains(t, err, "holds no raw.txt, nor does a directory in it")
-	_, _, err = Read(filepath.Join(parent, "none"))
+	_, _, err = Read(compare.Options{}, filepath.Join(parent, "none"))
 	assert.ErrorContains(t, err, "no such file")
 }
 
@@ -184,7 +210,7 @@ func FuzzReadHistory(f *testing.F) {
 		if err := os.WriteFile(path, append([]byte("{"), b...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		all, _, err := Read(path)
+		all, _, err := Read(compare.Options{}, path)
 		if err == nil {
 			Find(all, everything, 1)
 		}

@@ -23,10 +23,11 @@ type gateOutput struct {
 
 func compareCommand() *cobra.Command {
 	var failOn, history, label string
+	var o compare.Options
 	var out output
 	gate := gateOutput{annotate: "none"}
 	cmd := &cobra.Command{
-		Use:   "compare OLD NEW",
+		Use:   "compare OLD NEW [--col KEY FILE...]",
 		Short: "Compare two results, as a gate for CI",
 		Long: `Compare takes two result directories or files in the Go benchmark format and
 prints what changed, by benchstat's medians and U-test, with Holm's correction
@@ -34,10 +35,15 @@ over all rows, or over those that a limit covers. With --fail-on it exits with 1
 if a change is both shown and larger than a limit.
 
 The limits are separated by commas: [SCOPE:]METRIC>AMOUNT. A metric is one of
-` + strings.Join(metricNames(), ", ") + `, or a unit as
+` + strings.Join(compare.MetricNames(), ", ") + `, or a unit as
 in live-B/item; the amount is 5% of the old median, or an amount in the unit as
 it is printed (seconds, bytes). METRIC<AMOUNT is for what should not shrink. A
 scope is a component or the start of a case's name, with * for anything.
+
+Results belong together as benchstat has it: each configuration (goos, goarch,
+cpu, pkg and whatever a file names) is compared with its own kind alone, unless
+--ignore names the key; --col, --row and --filter are benchstat's too. A Unit
+line with assume=exact counts. NEW fails the gate if go test failed in it.
 
 A change is shown if it is beyond chance and beyond the noise floor, which is
 what the A/A controls differ by from their baselines. Between two result
@@ -51,6 +57,9 @@ or versions differ.`,
   # Tighter for queues, looser for writes beside lists, a floor below reads a second
   benchrun compare old new --fail-on 'queue:time>5%,indexer/op=write*:cpu>20%,indexer:reads/s<10%'
 
+  # The variants in one file, beside the first
+  benchrun compare --col /impl --filter .name:Queue raw.txt
+
   # In a GitHub workflow
   benchrun compare old new --fail-on 'time>5%' --annotate github --markdown "$GITHUB_STEP_SUMMARY"
 
@@ -59,7 +68,12 @@ or versions differ.`,
 
   # In GitLab, as artifacts of the kinds codequality and junit
   benchrun compare old new --fail-on 'time>5%' --annotate gitlab --junit junit.xml > gl-code-quality-report.json`,
-		Args: wantArgs("OLD", "NEW"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("col") {
+				return wantSome("FILE")(cmd, args)
+			}
+			return wantArgs("OLD", "NEW")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("fail-on") && strings.TrimSpace(failOn) == "" {
 				return fmt.Errorf("--fail-on: found %q, expected limits, as in 'time>5%%,queue:allocs>0': a gate without limits passes everything", failOn)
@@ -67,23 +81,25 @@ or versions differ.`,
 			if cmd.Flags().Changed("label") && history == "" {
 				return errors.New("--label: has no effect without --history")
 			}
-			limits, err := parseLimits(failOn)
+			limits, err := compare.ParseLimits(failOn)
 			if err != nil {
 				return err
 			}
-			changes, warnings, err := compare.Diff(args[0], args[1])
+			result, err := compare.Diff(o, args...)
 			if err != nil {
 				return err
 			}
-			if err := unused(limits, changes); err != nil {
+			changes := result.Changes
+			warnings, err := compare.CheckLimits(limits, changes)
+			if err != nil {
 				return err
 			}
-			warnings = append(loose(limits, changes), warnings...) // first: the list is cut
+			warnings = append(warnings, result.Warnings...) // behind those of the limits: the list is cut
 			warnings = append(warnings, compare.Judge(changes, func(c compare.Change) bool {
-				return len(limits) == 0 || slices.ContainsFunc(limits, func(l limit) bool { return l.covers(c) })
+				return len(limits) == 0 || slices.ContainsFunc(limits, func(l compare.Limit) bool { return l.Covers(c) })
 			})...)
 			g := judge(changes, limits)
-			g.Old, g.New, g.Limits, g.Warnings = args[0], args[1], failOn, warnings
+			g.Old, g.New, g.Limits, g.Warnings, g.Broken = args[0], args[len(args)-1], failOn, warnings, result.Failure
 			stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 			if gate.annotate == "gitlab" {
 				stdout = stderr // which leaves stdout to the report
@@ -98,11 +114,11 @@ or versions differ.`,
 			if err := gate.write(cmd, g); err != nil {
 				return err
 			}
-			if err := appendHistory(history, args[1], label); err != nil {
+			if err := appendHistory(o, history, args[len(args)-1], label); err != nil {
 				return err
 			}
 			fmt.Fprintf(stderr, "%s.\n", onOneLine(g.Verdict()))
-			if len(g.Failed) > 0 {
+			if len(g.Failed) > 0 || g.Broken != "" {
 				return errGate
 			}
 			return nil
@@ -110,6 +126,10 @@ or versions differ.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&failOn, "fail-on", "", "limits on what may change, as in 'time>5%,queue:allocs>0'")
+	f.StringVar(&o.Col, "col", "", "compare the values of these keys with one another, as in /impl, instead of two files")
+	f.StringVar(&o.Row, "row", "", "keys that a row is of (default .fullname: the whole name)")
+	f.StringVar(&o.Ignore, "ignore", "", "keys of the configuration that don't separate results, as in cpu,commit")
+	f.StringVar(&o.Filter, "filter", "", "which results count, as in 'goarch:amd64 .name:Queue' (default all)")
 	f.StringVar(&gate.markdown, "markdown", "", "write a job summary in Markdown to this file; $GITHUB_STEP_SUMMARY is appended to")
 	f.StringVar(&gate.junit, "junit", "", "write JUnit XML to this file: a test for each comparison under a limit")
 	f.StringVar(&history, "history", "", "append NEW's figures to this file, a line of JSON each time, for benchrun trend")
@@ -121,7 +141,7 @@ or versions differ.`,
 }
 
 // judge keeps the changes that a limit covers and finds those that exceed one.
-func judge(changes []compare.Change, limits []limit) reports.Gate {
+func judge(changes []compare.Change, limits []compare.Limit) reports.Gate {
 	g := reports.Gate{Changes: changes}
 	if len(limits) == 0 {
 		return g
@@ -130,9 +150,9 @@ func judge(changes []compare.Change, limits []limit) reports.Gate {
 	for _, c := range changes {
 		covered := false
 		for _, l := range limits {
-			covered = covered || l.covers(c)
-			if l.exceeded(c) {
-				g.Failed = append(g.Failed, reports.Failure{Change: c, Limit: l.text})
+			covered = covered || l.Covers(c)
+			if l.Exceeded(c) {
+				g.Failed = append(g.Failed, reports.Failure{Change: c, Limit: l.String()})
 			}
 		}
 		if covered {
@@ -232,7 +252,7 @@ func changeTable(changes []compare.Change) table {
 	for _, c := range changes {
 		class := benchunit.ClassOf(c.Unit)
 		t.rows = append(t.rows, []string{
-			shortName(c.Benchmark), onOneLine(c.Unit),
+			shortName(c.Name()), onOneLine(c.Unit),
 			benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), reports.ChangeText(c), reports.NoiseText(c),
 			fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.3f", c.PAdjusted),
 		})

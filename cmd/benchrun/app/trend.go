@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"github.com/informerbench/informerbench/bench/experiment/trend"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/reports"
@@ -16,6 +17,7 @@ import (
 func trendCommand() *cobra.Command {
 	var match, unit, html string
 	var seed uint64
+	var o compare.Options
 	var out output
 	cmd := &cobra.Command{
 		Use:   "trend FILE|DIR...",
@@ -42,7 +44,7 @@ holds a chart of each series with a mark, and a table of all.`,
 				return fmt.Errorf("--match: %w", err)
 			}
 			_, tidied := benchunit.Tidy(1, unit)
-			entries, warnings, err := trend.Read(args...)
+			entries, warnings, err := trend.Read(o, args...)
 			if err != nil {
 				return err
 			}
@@ -63,6 +65,8 @@ holds a chart of each series with a mark, and a table of all.`,
 	f := cmd.Flags()
 	f.StringVar(&match, "match", "", "regular expression that a benchmark's name has to match (default all)")
 	f.StringVar(&unit, "unit", "", "one unit, as in cpu-sec/op or allocs/op (default all)")
+	f.StringVar(&o.Ignore, "ignore", "", "keys of the configuration that don't separate the results of directories and files, as in cpu,commit")
+	f.StringVar(&o.Filter, "filter", "", "which of their results count, as in 'goarch:amd64 .name:Queue' (default all)")
 	f.StringVar(&html, "html", "trend.html", "file for the page")
 	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
 	out.addTo(cmd)
@@ -78,7 +82,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) erro
 			}
 			return benchunit.Scale(v, benchunit.ClassOf(s.Unit))
 		}
-		row := []string{shortName(s.Benchmark), onOneLine(s.Unit), fmt.Sprint(len(s.Values)), figure(s.Values[0]), figure(s.Values[len(s.Values)-1])}
+		row := []string{shortName(s.Name()), onOneLine(s.Unit), fmt.Sprint(len(s.Values)), figure(s.Values[0]), figure(s.Values[len(s.Values)-1])}
 		for i, c := range s.Changes {
 			step := fmt.Sprintf("%+.1f%%", 100*c.Grown())
 			if c.Before == 0 {
@@ -112,11 +116,11 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) erro
 }
 
 // appendHistory keeps NEW's figures for trend.
-func appendHistory(history, path, label string) error {
+func appendHistory(o compare.Options, history, path, label string) error {
 	if history == "" {
 		return nil
 	}
-	e, _, err := trend.Of(path, label) // compare has told the warnings
+	e, _, err := trend.Of(o, path, label) // compare has told the warnings
 	if err == nil {
 		err = trend.Append(history, e)
 	}

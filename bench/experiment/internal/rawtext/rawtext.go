@@ -40,12 +40,19 @@ func Procs(name string) string { return procsSuffix.FindString(name) }
 func Values(r *benchfmt.Result) (map[string]float64, error) {
 	values := make(map[string]float64, len(r.Values))
 	for _, v := range r.Values {
-		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Value < 0 {
-			return nil, fmt.Errorf("printed %v %s, expected a number of 0 or more", v.Value, v.Unit)
-		}
 		values[Tidied(v)] = v.Value
 	}
-	return values, nil
+	return values, Check(r)
+}
+
+// Check is the error of Values.
+func Check(r *benchfmt.Result) error {
+	for _, v := range r.Values {
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) || v.Value < 0 {
+			return fmt.Errorf("printed %v %s, expected a number of 0 or more", v.Value, v.Unit)
+		}
+	}
+	return nil
 }
 
 // Tidied is a value's unit: benchfmt leaves "ns/op" as it is where the value

@@ -1,4 +1,4 @@
-package app
+package compare
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
-	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"golang.org/x/perf/benchunit"
 )
 
-// A limit is one part of --fail-on: [SCOPE:]METRIC>AMOUNT.
-type limit struct {
+// A Limit is one part of --fail-on: [SCOPE:]METRIC>AMOUNT.
+type Limit struct {
 	text   string
 	scope  *regexp.Regexp // of kebab-case names, nil for all
 	metric string
@@ -32,7 +32,8 @@ var metrics = map[string]string{"time": "sec/op", "cpu": "cpu-sec/op", "bytes": 
 // tails are the percentiles: p99 is any unit such as p99-ns or p99-ns/op.
 var tails = []string{"p50", "p90", "p99", "p999"}
 
-func metricNames() []string {
+// MetricNames lists what a limit may be called by, besides a unit.
+func MetricNames() []string {
 	names := slices.Clone(tails)
 	for name := range metrics {
 		names = append(names, name)
@@ -43,11 +44,12 @@ func metricNames() []string {
 
 var limitSyntax = regexp.MustCompile(`^(?:(.+):\s*)?([^\s<>:]+)\s*([<>])\s*([0-9.]+)\s*(%?)$`)
 
-func parseLimits(s string) ([]limit, error) {
+// ParseLimits reads limits that commas separate.
+func ParseLimits(s string) ([]Limit, error) {
 	if s == "" {
 		return nil, nil
 	}
-	var limits []limit
+	var limits []Limit
 	for part := range strings.SplitSeq(s, ",") {
 		l, err := parseLimit(strings.TrimSpace(part))
 		if err != nil {
@@ -58,15 +60,15 @@ func parseLimits(s string) ([]limit, error) {
 	return limits, nil
 }
 
-func parseLimit(part string) (limit, error) {
+func parseLimit(part string) (Limit, error) {
 	m := limitSyntax.FindStringSubmatch(part)
 	if m == nil {
-		return limit{}, fmt.Errorf("found %q, expected METRIC>AMOUNT or METRIC>SHARE%%, as in time>5%% or queue:allocs>0", part)
+		return Limit{}, fmt.Errorf("found %q, expected METRIC>AMOUNT or METRIC>SHARE%%, as in time>5%% or queue:allocs>0", part)
 	}
-	l := limit{text: part, metric: m[2], less: m[3] == "<", byPct: m[5] != ""}
+	l := Limit{text: part, metric: m[2], less: m[3] == "<", byPct: m[5] != ""}
 	amount, err := strconv.ParseFloat(m[4], 64)
 	if err != nil || math.IsInf(amount, 0) {
-		return limit{}, fmt.Errorf("%q: found %q, expected a number", part, m[4])
+		return Limit{}, fmt.Errorf("%q: found %q, expected a number", part, m[4])
 	}
 	if l.byPct {
 		l.share = amount / 100
@@ -81,7 +83,7 @@ func parseLimit(part string) (limit, error) {
 	case strings.ContainsAny(l.metric, "/-"):
 		_, l.unit = benchunit.Tidy(1, l.metric)
 	default:
-		return limit{}, fmt.Errorf("unknown metric %q, expected one of %s or a unit as in live-B/item", l.metric, strings.Join(metricNames(), ", "))
+		return Limit{}, fmt.Errorf("unknown metric %q, expected one of %s or a unit as in live-B/item", l.metric, strings.Join(MetricNames(), ", "))
 	}
 	if m[1] != "" {
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(m[1])), `\*`, `.*`)
@@ -90,8 +92,8 @@ func parseLimit(part string) (limit, error) {
 	return l, nil
 }
 
-// covers reports that the limit is about this benchmark and unit.
-func (l limit) covers(c compare.Change) bool {
+// Covers reports that the limit is about this benchmark and unit.
+func (l Limit) Covers(c Change) bool {
 	if l.tail != "" {
 		if head, _, _ := strings.Cut(c.Unit, "-"); head != l.tail {
 			return false
@@ -102,9 +104,9 @@ func (l limit) covers(c compare.Change) bool {
 	return l.scope == nil || l.scope.MatchString(scopeName(c.Benchmark)) || l.scope.MatchString(bareName(c.Benchmark))
 }
 
-// exceeded never fails on noise alone: the change has to be shown as well.
-func (l limit) exceeded(c compare.Change) bool {
-	if !l.covers(c) || !c.Shown() {
+// Exceeded never fails on noise alone: the change has to be shown as well.
+func (l Limit) Exceeded(c Change) bool {
+	if !l.Covers(c) || !c.Shown() {
 		return false
 	}
 	grown := c.Grown()
@@ -117,12 +119,10 @@ func (l limit) exceeded(c compare.Change) bool {
 	return grown > l.more
 }
 
-var procs = regexp.MustCompile(`-[0-9]+$`)
-
 // bareName is a benchmark's name as it is written in a scope:
-// "Queue/op=cycle/impl=ring", with the package before it where two have it.
+// "Queue/op=cycle/impl=ring".
 func bareName(benchmark string) string {
-	return procs.ReplaceAllString(strings.Replace(benchmark, "Benchmark", "", 1), "")
+	return rawtext.Bare(strings.TrimPrefix(benchmark, "Benchmark"))
 }
 
 // scopeName has the component in place of its Go name: "delta-fifo/op=…".
@@ -138,16 +138,22 @@ func scopeName(benchmark string) string {
 	return s.String() + "/" + rest
 }
 
-// unused is the error of a limit that no benchmark is under: a gate that can't
-// fail is a mistake.
-func unused(limits []limit, changes []compare.Change) error {
+func (l Limit) String() string { return l.text }
+
+// CheckLimits is the error of a limit that no benchmark is under, because a gate
+// that can't fail is a mistake, and the warnings of limits that hardly can.
+func CheckLimits(limits []Limit, changes []Change) ([]experiment.Warning, error) {
+	return loose(limits, changes), unused(limits, changes)
+}
+
+func unused(limits []Limit, changes []Change) error {
 	for _, l := range limits {
-		if slices.ContainsFunc(changes, l.covers) {
+		if slices.ContainsFunc(changes, l.Covers) {
 			continue
 		}
 		anywhere := l
 		anywhere.scope = nil
-		if l.scope == nil || !slices.ContainsFunc(changes, anywhere.covers) {
+		if l.scope == nil || !slices.ContainsFunc(changes, anywhere.Covers) {
 			return fmt.Errorf("--fail-on: no benchmark measures %s, found %s", l.metric, strings.Join(unitsOf(changes), ", "))
 		}
 		return fmt.Errorf("--fail-on: %s: no benchmark in both results that measures %s is in this scope, expected one as in %s", l.text, l.metric, scopeExample(changes, anywhere))
@@ -157,12 +163,12 @@ func unused(limits []limit, changes []compare.Change) error {
 
 // loose warns of limits in seconds that let every benchmark under them more than
 // double, as time>5 does where time>5% was meant.
-func loose(limits []limit, changes []compare.Change) []experiment.Warning {
+func loose(limits []Limit, changes []Change) []experiment.Warning {
 	var warnings []experiment.Warning
 	for _, l := range limits {
 		longest := 0.
 		for _, c := range changes {
-			if l.covers(c) && strings.Contains(c.Unit, "sec") {
+			if l.Covers(c) && strings.Contains(c.Unit, "sec") {
 				longest = max(longest, c.Old.Center)
 			}
 		}
@@ -173,10 +179,10 @@ func loose(limits []limit, changes []compare.Change) []experiment.Warning {
 	return warnings
 }
 
-func scopeExample(changes []compare.Change, l limit) string {
+func scopeExample(changes []Change, l Limit) string {
 	var names []string
 	for _, c := range changes {
-		if component, _, _ := strings.Cut(scopeName(c.Benchmark), "/"); l.covers(c) && !slices.Contains(names, component) {
+		if component, _, _ := strings.Cut(scopeName(c.Benchmark), "/"); l.Covers(c) && !slices.Contains(names, component) {
 			names = append(names, component)
 		}
 	}
@@ -186,7 +192,7 @@ func scopeExample(changes []compare.Change, l limit) string {
 	return strings.Join(names, ", ") + ", or " + scopeName(changes[0].Benchmark)
 }
 
-func unitsOf(changes []compare.Change) []string {
+func unitsOf(changes []Change) []string {
 	var units []string
 	for _, c := range changes {
 		units = append(units, c.Unit)

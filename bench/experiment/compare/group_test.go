@@ -1,0 +1,226 @@
+package compare
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/text/encoding/unicode"
+)
+
+func textFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	return path
+}
+
+// samples prints ten lines of a benchmark around value.
+func samples(name string, value float64, unit string) string {
+	var s strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&s, "Benchmark%s-4 \t 1000\t %.4g %s\n", name, value*(1+float64(i%5)/200), unit)
+	}
+	return s.String()
+}
+
+// stock reads what benchstat prints: the old center, the new one, the change and
+// p of every comparison, table by table.
+func stock(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"tool", "benchstat", "-format", "csv"}, args...)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	reader := csv.NewReader(bytes.NewReader(output))
+	reader.FieldsPerRecord = -1
+	records, err := reader.ReadAll()
+	require.NoError(t, err)
+	var rows []string
+	for _, r := range records {
+		for at := 3; at+3 < len(r); at += 4 {
+			if r[0] != "" && r[0] != "geomean" && r[1] != "" && r[at] != "" {
+				rows = append(rows, fmt.Sprint(r[0], " ", r[1], " ", r[at], " ", r[at+2], " ", r[at+3]))
+			}
+		}
+	}
+	return rows
+}
+
+// What belongs together, and what it says, is what benchstat says of the files.
+func TestGroupsAsBenchstat(t *testing.T) {
+	config := func(goarch, pkg, cpu string) string {
+		return fmt.Sprintf("goos: linux\ngoarch: %s\npkg: %s\ncpu: %s\n", goarch, pkg, cpu)
+	}
+	old := textFile(t, "old.txt", config("amd64", "a", "x")+samples("Queue/n=1/impl=slice", 100, "ns/op")+samples("Queue/n=1/impl=ring", 90, "ns/op")+
+		config("arm64", "a", "x")+samples("Queue/n=1/impl=slice", 300, "ns/op")+
+		config("arm64", "b", "x")+samples("Queue/n=1/impl=slice", 30, "ns/op")+"commit: 1\n"+samples("Heap/n=1", 5, "ns/op")+
+		"Unit text-bytes assume=exact\nBenchmarkSize 1 1000 text-bytes\nBenchmarkSame 1 7 text-bytes\n")
+	changed := textFile(t, "new.txt", config("amd64", "a", "x")+samples("Queue/n=1/impl=slice", 200, "ns/op")+samples("Queue/n=1/impl=ring", 90, "ns/op")+
+		config("arm64", "a", "y")+samples("Queue/n=1/impl=slice", 900, "ns/op")+
+		config("arm64", "b", "x")+samples("Queue/n=1/impl=slice", 31, "ns/op")+"commit: 1\n"+samples("Heap/n=1", 5, "ns/op")+
+		"Unit text-bytes assume=exact\nBenchmarkSize 1 1010 text-bytes\nBenchmarkSame 1 7 text-bytes\n")
+	for name, c := range map[string]struct {
+		o     Options
+		args  []string
+		files []string
+		want  int
+	}{
+		"by default": {Options{}, nil, []string{old, changed}, 6},
+		"ignore":     {Options{Ignore: "cpu,goarch,commit"}, []string{"-ignore", "cpu,goarch,commit"}, []string{old, changed}, 6},
+		"row":        {Options{Row: ".name"}, []string{"-row", ".name"}, []string{old, changed}, 5},
+		"filter":     {Options{Filter: "goarch:amd64 /impl:ring"}, []string{"-filter", "goarch:amd64 /impl:ring"}, []string{old, changed}, 1},
+		"col":        {Options{Col: "/impl"}, []string{"-col", "/impl"}, []string{old}, 1},
+		"col config": {Options{Col: "goarch"}, []string{"-col", "goarch"}, []string{changed}, 0},
+		"col, some":  {Options{Col: "/impl@(ring slice)", Ignore: "cpu"}, []string{"-col", "/impl@(ring slice)", "-ignore", "cpu"}, []string{old, changed}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := stock(t, append(c.args, c.files...)...)
+			require.Len(t, want, c.want)
+			result, err := Diff(c.o, c.files...)
+			if c.want == 0 {
+				assert.ErrorContains(t, err, "no benchmark in common")
+				return
+			}
+			require.NoError(t, err)
+			var got []string
+			for _, x := range result.Changes {
+				p := benchmath.Comparison{P: x.P, N1: len(x.Old.Values), N2: len(x.New.Values), Alpha: 0.05}
+				got = append(got, fmt.Sprint(strings.TrimPrefix(x.Benchmark, "Benchmark"), " ", x.Old.Center, " ", x.New.Center, " ", p.FormatDelta(x.Old.Center, x.New.Center), " ", p))
+			}
+			assert.ElementsMatch(t, want, got)
+		})
+	}
+	result, err := Diff(Options{}, old, changed)
+	require.NoError(t, err)
+	assert.Equal(t, "BenchmarkQueue/n=1/impl=slice-4 (goarch=amd64 pkg=a cpu=x)", result.Changes[0].Name())
+	assert.Contains(t, fmt.Sprint(result.Warnings), "only "+changed+" has results of goarch=arm64 pkg=a cpu=y")
+	points, _, err := Measure(Options{}, old)
+	require.NoError(t, err)
+	assert.Len(t, points, 7, "none is of two configurations")
+	assert.Equal(t, map[string]string{"goos": "linux", "goarch": "amd64", "pkg": "a", "cpu": "x"}, points[0].Config)
+
+	for flag, o := range map[string]Options{"--col": {Col: "a b("}, "--row": {Row: "x@("}, "--ignore": {Ignore: "x y@("}, "--filter": {Filter: "a:(b"}, "no result matches --filter": {Filter: "goarch:none"}, "one column alone": {Col: ".name", Filter: ".name:Heap"}} {
+		_, err := Diff(o, old, changed)
+		assert.ErrorContains(t, err, flag, "%+v", o)
+	}
+	_, err = Diff(Options{}, old, textFile(t, "pooled.txt", "goarch: amd64\n"+samples("X", 1, "ns/op")))
+	assert.ErrorContains(t, err, "have no benchmark in common: found")
+	result, err = Diff(Options{Row: ".name"}, old, changed)
+	require.NoError(t, err)
+	assert.Contains(t, fmt.Sprint(result.Warnings), "results that differ count as one: .fullname is")
+}
+
+// The A/A control's noise floor holds for the variants in columns too.
+func TestColumnsHaveTheirNoiseFloor(t *testing.T) {
+	path := textFile(t, "raw.txt", samples("Queue/impl=client-go", 100, "ns/op")+samples("Queue/impl=client-go-again", 130, "ns/op")+samples("Queue/impl=ring", 110, "ns/op")+samples("Queue/impl=list", 150, "ns/op")+samples("Queue/impl="+bench.NullSink, 1, "ns/op"))
+	result, err := Diff(Options{Col: "/impl"}, path)
+	require.NoError(t, err)
+	shown := map[string]bool{}
+	for _, c := range result.Changes {
+		shown[c.Column] = c.Shown()
+	}
+	assert.Equal(t, map[string]bool{"client-go → ring": false, "client-go → list": true}, shown)
+}
+
+// However a benchmark ends badly, the result says so, wherever that stands in it;
+// what only looks like it does not.
+func TestFailureOfGoTest(t *testing.T) {
+	old := textFile(t, "old.txt", samples("A", 100, "ns/op"))
+	for text, want := range map[string]string{
+		"panic: boom\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tpkg\t1.2s\n": "new.txt:11: panic: boom",
+		"FAIL\n":                                               "new.txt:11: FAIL",
+		"FAIL\tpkg [build failed]\n":                           "new.txt:11: FAIL\tpkg [build failed]",
+		"--- FAIL: BenchmarkA\n":                               "new.txt:11: --- FAIL: BenchmarkA",
+		"BenchmarkB-4 \t--- FAIL: BenchmarkB":                  "new.txt:11: BenchmarkB-4 \t--- FAIL: BenchmarkB",
+		"BenchmarkB-4 \tpanic: boom\n":                         "panic: boom",
+		"fatal error: all goroutines are asleep - deadlock!\n": "fatal error: ",
+		"signal: killed\nFAIL\tpkg\t1s\n":                      "signal: killed",
+		"*** Test killed with quit: ran too long (11m0s).\n":   "*** Test killed",
+		"FAIL\r\n" + samples("A", 100, "ns/op") + "PASS\n":     "new.txt:11: FAIL",
+		"panic: with no end of the line":                       "panic: with no end",
+		"PASS\nok  \tpkg\t1s\n":                                "",
+		"    a_test.go:7: FAIL\nfailed: 0\nFAILURES\n":         "",
+		"BenchmarkFAIL-4 \t1\t5 ns/op\n":                       "",
+	} {
+		changed := textFile(t, "new.txt", samples("A", 100, "ns/op")+text)
+		result, err := Diff(Options{}, old, changed)
+		require.NoError(t, err, text)
+		assert.Contains(t, result.Failure, want)
+		assert.Equal(t, want == "", result.Failure == "", "%s: %s", text, result.Failure)
+		require.Len(t, result.Changes, 1, text)
+		assert.False(t, result.Changes[0].Shown())
+		back, err := Diff(Options{}, changed, old)
+		require.NoError(t, err)
+		assert.Empty(t, back.Failure, "the old result's failure is no news")
+		assert.Equal(t, want != "", strings.Contains(fmt.Sprint(back.Warnings), "a benchmark failed"), text)
+	}
+}
+
+// What Windows' shells, editors and archives make of a result is read, or refused
+// with the way to unpack it.
+func TestEncodings(t *testing.T) {
+	plain := samples("A", 100, "ns/op") + "PASS\n"
+	old := textFile(t, "old.txt", plain)
+	encode := func(order unicode.Endianness, bom unicode.BOMPolicy) string {
+		s, err := unicode.UTF16(order, bom).NewEncoder().String(strings.ReplaceAll(plain, "\n", "\r\n"))
+		require.NoError(t, err)
+		return s
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err := z.Write([]byte(encode(unicode.LittleEndian, unicode.UseBOM)))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	for name, text := range map[string]string{
+		"UTF-16 LE": encode(unicode.LittleEndian, unicode.UseBOM), "UTF-16 BE": encode(unicode.BigEndian, unicode.UseBOM),
+		"UTF-16 LE, no mark": encode(unicode.LittleEndian, unicode.IgnoreBOM), "UTF-16 BE, no mark": encode(unicode.BigEndian, unicode.IgnoreBOM),
+		"UTF-8 mark": "\ufeff" + plain, "CRLF": strings.ReplaceAll(plain, "\n", "\r\n"), "gzip": zipped.String(),
+		"a long line of a log": plain + strings.Repeat("x", 1<<20) + "\n" + plain,
+	} {
+		result, err := Diff(Options{}, old, textFile(t, "new.txt", text))
+		require.NoError(t, err, name)
+		require.Len(t, result.Changes, 1, name)
+		assert.Equal(t, 1.0, result.Changes[0].Ratio, name)
+		assert.Empty(t, result.Warnings, name)
+	}
+	for text, want := range map[string]string{
+		"\x28\xb5\x2f\xfd....": "unpack it with zstd -d", "\xfd7zXZ\x00": "xz -d", "BZh9....": "bzip2 -d", "PK\x03\x04....": "unzip",
+		zipped.String()[:zipped.Len()/2]: "unexpected EOF",
+		`{"Time":"2026-01-01T00:00:00Z","Action":"output","Output":"BenchmarkA 1 5 ns/op\n"}` + "\n": `jq -rj 'select(.Action == "output").Output'`,
+		"BenchmarkA" + strings.Repeat("x", 1<<20) + "\n":                                             "longer than",
+	} {
+		_, err := Diff(Options{}, old, textFile(t, "new.txt", text))
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// A file that unpacks to more than is read of a plain one is refused while it
+// is unpacked.
+func TestGzipBomb(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bomb.gz")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	z, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	require.NoError(t, err)
+	line := append(bytes.Repeat([]byte("# "), 1<<14), '\n')
+	for range (300 << 20) / len(line) {
+		_, err := z.Write(line)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	require.NoError(t, f.Close())
+	_, err = Diff(Options{}, path, path)
+	assert.ErrorContains(t, err, "holds more than 256 MiB")
+}

@@ -1,0 +1,266 @@
+package rawtext
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"sort"
+	"strconv"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// MaxSize bounds the time and memory of whoever reads a file, unpacked: some
+// three million samples.
+const MaxSize = 256 << 20
+
+// maxLine is the longest line that benchfmt reads.
+const maxLine = bufio.MaxScanTokenSize - 2
+
+// NoRound is the round of a sample before the first mark.
+const NoRound = -1
+
+// A Reader gives the samples of a file in the Go benchmark format one by one:
+//
+//	unpack  gzip, UTF-16 and byte order marks, as PowerShell writes them
+//	lines   whole ones only; marks of rounds and failures of go test are noted
+//	parse   benchfmt's reader, with the file's name as .file
+//
+// What it passes over can be asked for after the last sample.
+type Reader struct {
+	file    *os.File
+	lines   *lines
+	samples *benchfmt.Reader
+	sample  *benchfmt.Result
+
+	Malformed []error // the first lines that are no samples though they begin like one
+	Broken    int     // how many those are
+}
+
+// Open opens a file; label is what it is called in a .file projection.
+func Open(path, label string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := unpacked(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r := &Reader{file: f, lines: &lines{from: bufio.NewReaderSize(text, maxLine), path: path}, samples: new(benchfmt.Reader)}
+	r.samples.Reset(r.lines, path, ".file", label)
+	return r, nil
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Scan goes to the next sample and reports whether there is one.
+func (r *Reader) Scan() bool {
+	for r.samples.Scan() {
+		switch record := r.samples.Result().(type) {
+		case *benchfmt.Result:
+			r.sample = record
+			return true
+		case *benchfmt.SyntaxError:
+			if r.Broken++; len(r.Malformed) < 3 {
+				r.Malformed = append(r.Malformed, record)
+			}
+		}
+	}
+	return false
+}
+
+// Sample is the sample that Scan found, until the next Scan.
+func (r *Reader) Sample() *benchfmt.Result { return r.sample }
+
+// Line is the sample's line.
+func (r *Reader) Line() int {
+	_, line := r.sample.Pos()
+	return line
+}
+
+// Round is the round that the sample's line is in, NoRound before the first.
+func (r *Reader) Round() int {
+	marks := r.lines.marks
+	i := sort.Search(len(marks), func(i int) bool { return marks[i].line > r.Line() })
+	if i == 0 {
+		return NoRound
+	}
+	return marks[i-1].round
+}
+
+// Err is why reading ended early; nil at the end of the file.
+func (r *Reader) Err() error {
+	if r.lines.err != nil {
+		return fmt.Errorf("%s: %w", r.lines.path, r.lines.err)
+	}
+	return r.samples.Err()
+}
+
+// Units are the file's Unit lines.
+func (r *Reader) Units() benchfmt.UnitMetadataMap { return r.samples.Units() }
+
+// Cut reports that the last line had no end and was left out.
+func (r *Reader) Cut() bool { return r.lines.cut }
+
+// BadMark is a line that begins like the mark of a round and is none, "" if
+// there is none.
+func (r *Reader) BadMark() string { return r.lines.badMark }
+
+// Failure names the first line at which go test says that it failed, "" if none
+// does.
+func (r *Reader) Failure() string { return r.lines.failure }
+
+// packed are the beginnings of files that have to be unpacked first.
+var packed = []struct{ begin, with string }{
+	{"\x28\xb5\x2f\xfd", "zstd -d"}, {"\xfd7zXZ\x00", "xz -d"}, {"BZh", "bzip2 -d"}, {"PK\x03\x04", "unzip"},
+}
+
+// unpacked is the text of a file, without its byte order mark.
+func unpacked(f *os.File) (io.Reader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a regular file, expected the Go benchmark format")
+	}
+	in := bufio.NewReader(f)
+	if begin, _ := in.Peek(2); string(begin) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		in = bufio.NewReader(z)
+	}
+	begin, err := in.Peek(6)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for _, p := range packed {
+		if bytes.HasPrefix(begin, []byte(p.begin)) {
+			return nil, fmt.Errorf("is packed, expected text or gzip: unpack it with %s", p.with)
+		}
+	}
+	limited := &atMost{in, MaxSize}
+	switch {
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("\xfe\xff")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(limited), nil
+	case len(begin) > 1 && begin[0] == 0:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(limited), nil
+	case len(begin) > 1 && begin[1] == 0:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(limited), nil
+	}
+	return unicode.UTF8BOM.NewDecoder().Reader(limited), nil
+}
+
+// atMost is a reader that fails after so many bytes.
+type atMost struct {
+	from io.Reader
+	left int64
+}
+
+func (r *atMost) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if r.left -= int64(n); r.left < 0 {
+		return 0, fmt.Errorf("holds more than %d MiB, expected at most that", MaxSize>>20)
+	}
+	return n, err
+}
+
+// lines passes a file's whole lines on.
+type lines struct {
+	from    *bufio.Reader
+	path    string
+	n       int    // lines read
+	pending []byte // of the last line, not yet passed on
+	marks   []struct{ line, round int }
+	badMark string
+	failure string
+	cut     bool
+	err     error
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	if len(l.pending) == 0 {
+		if l.err != nil {
+			return 0, l.err
+		}
+		line, err := l.from.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			l.cut = len(line) > 0
+			if l.cut {
+				l.n++
+				l.note(line) // a panic may come without a line's end
+			}
+			return 0, io.EOF
+		case err == bufio.ErrBufferFull: // no sample is that long, a log may be
+			if bytes.HasPrefix(line, []byte("Benchmark")) {
+				err = fmt.Errorf("line %d is longer than %d KiB", l.n+1, maxLine>>10)
+				break
+			}
+			for err == bufio.ErrBufferFull {
+				_, err = l.from.ReadSlice('\n')
+			}
+			line = []byte("\n")
+		}
+		if err != nil && err != io.EOF {
+			l.err = err
+			return 0, err
+		}
+		l.n++
+		l.pending = l.note(line)
+	}
+	n := copy(p, l.pending)
+	l.pending = l.pending[n:]
+	return n, nil
+}
+
+// failures are the lines with which go test tells of a benchmark that failed.
+var failures = regexp.MustCompile(`^(?:Benchmark\S*\s+)?(FAIL\b|--- FAIL: |panic: |fatal error: |signal: |SIG[A-Z]+: |\*\*\* Test killed|exit status [1-9])`)
+
+// note keeps what a line tells besides samples. benchfmt would take a failure
+// for a configuration that separates what follows.
+func (l *lines) note(line []byte) []byte {
+	if mark, ok := bytes.CutPrefix(line, []byte(RoundMark)); ok {
+		number, _, _ := bytes.Cut(mark, []byte(" "))
+		if round, err := strconv.Atoi(string(bytes.TrimSpace(number))); err == nil && round >= 0 {
+			l.marks = append(l.marks, struct{ line, round int }{l.n, round})
+		} else if l.badMark == "" {
+			l.badMark = fmt.Sprintf("%s:%d: found %.40q", l.path, l.n, line)
+		}
+		return line
+	}
+	if bytes.HasPrefix(line, []byte("Benchmark")) { // name, tab, number: nearly all lines
+		if _, rest, _ := bytes.Cut(line, []byte("\t")); len(bytes.TrimLeft(rest, " 0123456789")) < len(rest) {
+			return line
+		}
+	}
+	if !failures.Match(line) {
+		return line
+	}
+	if l.failure == "" {
+		l.failure = fmt.Sprintf("%s:%d: %.200s", l.path, l.n, bytes.TrimSpace(line))
+	}
+	return []byte("\n")
+}
+
+// CopyLines writes the whole lines of a file in the Go benchmark format.
+func CopyLines(w io.Writer, path string) error {
+	r, err := Open(path, path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(w, r.lines)
+	return err
+}
