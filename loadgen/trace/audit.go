@@ -3,8 +3,8 @@ package trace
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,29 +16,38 @@ import (
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-const auditGroup = "audit.k8s.io/"
-
-// An auditLog turns the entries of an API server's audit log into the events
-// that a watch would have seen, in order and at the time of the response.
+// An auditLog turns the entries of an API server's audit log, in the order of
+// time, into the events that a watch would have seen.
 //
-// At level Metadata the log knows who was changed but not how: the objects
+// At level Metadata the log says who was changed but not how: the objects
 // carry their metadata's names alone and count up their resource versions. At
 // level RequestResponse the response is the object. Where the log leaves more
 // than one reading, these hold:
 //
-//   - a delete of a pod marks it (MODIFIED), a second one removes it (MODIFIED
-//     and DELETED in the same instant, as the API server does): the first waits
-//     for the grace period, the second is the kubelet's;
-//   - what else is deleted is gone at once, and changes after that (finalizers)
-//     are skipped;
+//   - whether a delete removed its object, the response tells, if the log has it:
+//     an object with finalizers or a grace period is still there;
+//   - without a response, what follows tells: an object ends with the last
+//     request that may remove it (a delete, an eviction, a change of its
+//     metadata once it is being deleted) if for patience no other one succeeds. A
+//     running pod's is the kubelet's delete after the grace period, a completed,
+//     unbound or force-deleted pod's is the only one, and where finalizers hold
+//     an object it is the change that drops the last of them;
+//   - where the log ends before that, the object is gone;
+//   - a pod that is removed was MODIFIED in the same instant, as the API server
+//     does, since its grace period was set to 0;
 //   - a create with generateName logs no name: the object is "unnamed-1" and so
 //     on, and takes over the next name of its namespace that turns up unknown
-//     (a pod's when it is bound to a node);
+//     (a pod's when it is bound to a node, or found unschedulable);
 //   - deletecollection removes what is known of the resource in the namespace,
-//     unless it had a selector: then nothing is known, and it is skipped;
+//     unless it had a selector: then nothing is known, and it is skipped, unless
+//     the response lists what was removed;
 //   - an update that changed nothing is an event here and none in a watch.
 type auditLog struct {
-	queue   []Record
+	queue   []*heldEvent
+	bytes   int       // of the queue's objects
+	second  *Record   // what follows the record that was popped last
+	now     time.Time // of the last entry
+	ended   bool
 	version uint64
 	objects map[auditKey]*auditObject
 	unnamed map[auditKey][]*auditObject // by resource and namespace, oldest first
@@ -47,125 +56,140 @@ type auditLog struct {
 	skips   skips
 }
 
+// The queue waits for the fate of its first event: for so much of the log's time,
+// twice the usual grace period, and for so much memory.
+const (
+	patience  = time.Minute
+	mostHeld  = 50_000
+	mostBytes = 64 << 20
+)
+
+// A heldEvent is an event of which it may not be known yet whether it removes
+// its object.
+type heldEvent struct {
+	record Record // without an object where the log has none
+	key    auditKey
+	object *auditObject
+	fate   fate
+	both   bool // if it removes the object, it modified it too
+
+	resource string // with version and group, for slim objects
+}
+
+// A fate says whether an object is there after an event.
+type fate int
+
+const (
+	alive fate = iota
+	unsure
+	removed
+)
+
 type auditKey struct{ resource, namespace, name string }
 
 type auditObject struct {
 	name        string // as delivered; differs from the log's for an unnamed one
 	terminating bool
+	last        *heldEvent // what may have removed it; nil if nothing did
 }
 
+// pop returns the next event whose fate is known.
 func (a *auditLog) pop() (Record, bool) {
+	if second := a.second; second != nil {
+		a.second = nil
+		return *second, true
+	}
 	if len(a.queue) == 0 {
 		return Record{}, false
 	}
-	record := a.queue[0]
-	a.queue = a.queue[1:]
-	return record, true
-}
-
-type auditEvent struct {
-	Stage      string    `json:"stage"`
-	Verb       string    `json:"verb"`
-	RequestURI string    `json:"requestURI"`
-	Time       time.Time `json:"stageTimestamp"`
-	Ref        struct {
-		Resource    string `json:"resource"`
-		Subresource string `json:"subresource"`
-		Namespace   string `json:"namespace"`
-		Name        string `json:"name"`
-		Group       string `json:"apiGroup"`
-		Version     string `json:"apiVersion"`
-	} `json:"objectRef"`
-	Status struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
-	Response json.RawMessage `json:"responseObject"`
-}
-
-var (
-	auditWrites = []string{"create", "update", "patch", "delete", "deletecollection"}
-	// Requests to these are questions or credentials.
-	auditVirtual = []string{"bindings", "componentstatuses", "localsubjectaccessreviews", "selfsubjectaccessreviews",
-		"selfsubjectreviews", "selfsubjectrulesreviews", "subjectaccessreviews", "tokenreviews"}
-	// Requests to other subresources (exec, log, token) change no object.
-	auditSubresources = []string{"", "approval", "binding", "ephemeralcontainers", "eviction", "finalize", "resize", "scale", "status"}
-	// Only these are answered with the object itself.
-	auditBodies = []string{"", "approval", "ephemeralcontainers", "finalize", "resize", "status"}
-)
-
-// reasonToSkip says why an entry is no event; "" if it is one.
-func (e *auditEvent) reasonToSkip() string {
-	switch {
-	case e.Stage != "ResponseComplete":
-		return "stages before the response"
-	case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
-		return "reads"
-	case !slices.Contains(auditWrites, e.Verb) || e.Ref.Resource == "":
-		return "requests for no object"
-	case e.Status.Code < 200 || e.Status.Code > 299:
-		return "failed requests"
-	case strings.Contains(e.RequestURI, "dryRun="):
-		return "dry runs"
-	case slices.Contains(auditVirtual, e.Ref.Resource) || !slices.Contains(auditSubresources, e.Ref.Subresource):
-		return "requests that change no object"
-	}
-	return ""
-}
-
-// push takes an entry and queues the events that it stands for.
-func (a *auditLog) push(entry jsondoc.Entry) error {
-	if a.objects == nil {
-		a.objects, a.unnamed = map[auditKey]*auditObject{}, map[auditKey][]*auditObject{}
-	}
-	e := auditEvent{}
-	if err := json.Unmarshal(entry.Raw, &e); err != nil {
-		if problem, _ := syntaxProblem(entry.Raw); problem != "" {
-			return errors.New(problem)
+	h := a.queue[0]
+	if h.fate == unsure {
+		if !a.ended && a.now.Sub(h.record.Time) < patience && len(a.queue) < mostHeld && a.bytes < mostBytes {
+			return Record{}, false
 		}
-		return fmt.Errorf("not an audit event: %s", oneLine(err))
+		a.bury(h)
 	}
-	if reason := e.reasonToSkip(); reason != "" {
-		a.skips.add(reason)
-		return nil
+	a.queue = a.queue[1:]
+	a.bytes -= len(h.record.Object)
+	if h.fate == removed && h.both {
+		modified, deleted := a.finished(h, watch.Modified), a.finished(h, watch.Deleted)
+		a.second = &deleted
+		return modified, true
 	}
-	ts, err := inRange(e.Time)
-	if err != nil {
-		return fmt.Errorf("stageTimestamp: %w", err)
+	if h.fate == removed {
+		return a.finished(h, watch.Deleted), true
 	}
+	return a.finished(h, h.record.Recorded), true
+}
+
+// finished is an event's record, with an object.
+func (a *auditLog) finished(h *heldEvent, recorded watch.EventType) Record {
+	record := h.record
+	record.Recorded = recorded
+	if record.Object == nil || h.object.name != h.key.name {
+		a.version++
+		record.APIVersion, record.Kind, record.Namespace, record.Name = slim.GroupVersion().String(), slim.Kind, h.key.namespace, h.object.name
+		record.Resource, record.ResourceVersion = h.resource, strconv.FormatUint(a.version, 10)
+		record.Object = slimObject(h.key.namespace, h.object.name, a.version)
+	}
+	return record
+}
+
+// bury removes an object with an event of it.
+func (a *auditLog) bury(h *heldEvent) {
+	h.fate, h.object.last = removed, nil
+	if a.objects[h.key] == h.object {
+		delete(a.objects, h.key)
+	}
+	a.gone.add(h.key)
+}
+
+// push takes a request that succeeded, or found that its object is gone, and
+// queues the events that it stands for.
+func (a *auditLog) push(e auditEvent) {
+	a.now = e.Time
 	gvr := schema.GroupVersionResource{Group: e.Ref.Group, Version: e.Ref.Version, Resource: e.Ref.Resource}
 	change := auditChange{
 		key:      auditKey{gvr.GroupResource().String(), e.Ref.Namespace, e.Ref.Name},
 		resource: gvr.Resource + "." + gvr.Version + "." + gvr.Group,
-		record:   Record{Time: ts, place: place{document: entry.Document, line: entry.Line}},
+		record:   Record{Time: e.Time, place: e.place()},
+		received: e.Received,
 	}
 	if gvr.Resource == "namespaces" && gvr.Group == "" {
 		change.key.namespace = "" // the log repeats the name there
 	}
-	if slices.Contains(auditBodies, e.Ref.Subresource) {
+	deletes := e.Verb == "delete" || e.Ref.Subresource == "eviction"
+	change.fate = e.fate(deletes)
+	if slices.Contains(auditBodies, e.Ref.Subresource) && e.Verb != "deletecollection" {
 		change.setBody(e.Response)
 	}
 	switch {
+	case e.Status.Code == http.StatusNotFound:
+		a.missed(change)
 	case e.Verb == "deletecollection":
-		a.deleteAll(change, e.RequestURI)
+		a.deleteAll(change, e)
 	case e.Verb == "create" && e.Ref.Subresource == "":
 		a.create(change)
 	case change.key.name == "":
 		a.skips.add("requests for no object")
-	case e.Verb == "delete" || e.Ref.Subresource == "eviction":
+	case deletes:
 		a.delete(change)
-	case e.Ref.Subresource == "" && e.Status.Code == 201: // server-side apply
+	case e.Ref.Subresource == "" && e.Status.Code == http.StatusCreated: // server-side apply
 		a.create(change)
 	default:
-		a.update(change, e.Ref.Subresource == "binding")
+		status := e.Ref.Subresource == "status"
+		names := e.Ref.Subresource == "binding" || status && e.User.Name == "system:kube-scheduler"
+		a.update(change, names, status)
 	}
-	return nil
 }
 
-// An auditChange is one request that succeeded.
+// An auditChange is one request.
 type auditChange struct {
 	key      auditKey
 	resource string // with version and group, for slim objects
 	record   Record // its time and place, and the object where the log has it
+	received time.Time
+	fate     fate // of the object, if it was being deleted
 }
 
 // setBody takes the response if it is the object.
@@ -180,17 +204,18 @@ func (c *auditChange) setBody(response json.RawMessage) {
 	c.key.name = body.Name
 }
 
-// emit queues an event of an object.
-func (a *auditLog) emit(c auditChange, recorded watch.EventType, object *auditObject) {
-	record := c.record
-	record.Recorded = recorded
-	if record.Object == nil || object.name != c.key.name {
-		a.version++
-		record.APIVersion, record.Kind, record.Namespace, record.Name = slim.GroupVersion().String(), slim.Kind, c.key.namespace, object.name
-		record.Resource = c.resource
-		record.Object = slimObject(c.key.namespace, object.name, a.version)
+// hold queues an event of an object.
+func (a *auditLog) hold(c auditChange, recorded watch.EventType, object *auditObject, f fate, both bool) {
+	h := &heldEvent{record: c.record, key: c.key, object: object, fate: f, both: both, resource: c.resource}
+	h.record.Recorded = recorded
+	if f == unsure {
+		object.last = h
 	}
-	a.queue = append(a.queue, record)
+	if f == removed {
+		a.bury(h)
+	}
+	a.queue = append(a.queue, h)
+	a.bytes += len(h.record.Object)
 }
 
 func slimObject(namespace, name string, version uint64) []byte {
@@ -211,6 +236,9 @@ func appendJSON(to []byte, s string) []byte {
 }
 
 func (a *auditLog) create(c auditChange) {
+	if old := a.objects[c.key]; old != nil && c.key.name != "" {
+		a.end(old, c) // or it could not have been created
+	}
 	object := &auditObject{name: c.key.name}
 	if c.key.name == "" {
 		a.created++
@@ -221,17 +249,38 @@ func (a *auditLog) create(c auditChange) {
 		a.objects[c.key] = object
 		a.gone.forget(c.key)
 	}
-	a.emit(c, watch.Added, object)
+	a.hold(c, watch.Added, object, alive, false)
 }
 
-func (a *auditLog) update(c auditChange, binding bool) {
+// end removes an object that was being deleted and is now known to be gone.
+func (a *auditLog) end(object *auditObject, c auditChange) {
+	if object.last != nil {
+		a.bury(object.last)
+	} else if object.terminating {
+		c.record = Record{Time: c.record.Time, place: c.record.place}
+		a.hold(c, watch.Deleted, object, removed, false)
+	}
+}
+
+// missed takes a request that did not find its object. What removed it may still
+// be under way.
+func (a *auditLog) missed(c auditChange) {
+	a.skips.add("failed requests")
+	if object := a.objects[c.key]; object != nil && object.last == nil {
+		a.end(object, c)
+	}
+}
+
+// update takes a change; names says that it is one of those that follow a pod's
+// create.
+func (a *auditLog) update(c auditChange, names, status bool) {
 	object := a.objects[c.key]
 	if object == nil && a.gone.has(c.key) {
 		a.skips.add("changes after the delete")
 		return
 	}
 	group := auditKey{c.key.resource, c.key.namespace, ""}
-	if waiting := a.unnamed[group]; object == nil && len(waiting) > 0 && (binding || c.key.resource != "pods") {
+	if waiting := a.unnamed[group]; object == nil && len(waiting) > 0 && (names || c.key.resource != "pods") {
 		object = waiting[0]
 		if a.unnamed[group] = waiting[1:]; len(waiting) == 1 {
 			delete(a.unnamed, group)
@@ -241,7 +290,25 @@ func (a *auditLog) update(c auditChange, binding bool) {
 		object = &auditObject{name: c.key.name}
 	}
 	a.objects[c.key] = object
-	a.emit(c, watch.Modified, object)
+	if !object.terminating {
+		if c.fate == unsure {
+			c.fate = alive
+		}
+		a.hold(c, watch.Modified, object, c.fate, false)
+		return
+	}
+	both := false
+	if last := object.last; last != nil {
+		last.fate, object.last = alive, nil
+		// Of two requests at once the log does not tell which came first.
+		if both = !c.received.After(last.record.Time); both {
+			status = false
+		}
+	}
+	if status && c.fate == unsure {
+		c.fate = alive // and what drops a finalizer or the grace period comes later
+	}
+	a.hold(c, watch.Modified, object, c.fate, both)
 }
 
 func (a *auditLog) delete(c auditChange) {
@@ -252,22 +319,31 @@ func (a *auditLog) delete(c auditChange) {
 			return
 		}
 		object = &auditObject{name: c.key.name}
+		a.objects[c.key] = object
 	}
-	if c.key.resource == "pods" {
-		a.emit(c, watch.Modified, object)
-		if !object.terminating {
-			object.terminating = true
-			a.objects[c.key] = object
-			return
-		}
+	if object.last != nil {
+		object.last.fate, object.last = alive, nil
 	}
-	a.emit(c, watch.Deleted, object)
-	delete(a.objects, c.key)
-	a.gone.add(c.key)
+	object.terminating = true
+	a.hold(c, watch.Modified, object, c.fate, c.key.resource == "pods")
 }
 
-func (a *auditLog) deleteAll(c auditChange, uri string) {
-	if strings.Contains(uri, "Selector=") {
+func (a *auditLog) deleteAll(c auditChange, e auditEvent) {
+	if listed := e.listed(); len(listed) > 0 {
+		for _, item := range listed {
+			body, err := jsondoc.NewReader(nil).Describe(item)
+			if err != nil || body.Name == "" {
+				continue
+			}
+			one := c
+			one.fate = e.fateOf(item, true)
+			one.setBody(item)
+			one.key.namespace, one.key.name = body.Namespace, body.Name
+			a.delete(one)
+		}
+		return
+	}
+	if strings.Contains(e.RequestURI, "Selector=") {
 		a.skips.add("deletecollection with a selector")
 		return
 	}
@@ -281,7 +357,8 @@ func (a *auditLog) deleteAll(c auditChange, uri string) {
 		return cmp.Or(strings.Compare(x.namespace, y.namespace), strings.Compare(x.name, y.name))
 	})
 	for _, key := range keys {
-		a.delete(auditChange{key, c.resource, Record{Time: c.record.Time, place: c.record.place}})
+		c.key = key
+		a.delete(c)
 	}
 }
 

@@ -10,33 +10,32 @@ import (
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
-// jsonSource reads JSON documents: watch events, objects, lists, and the
-// entries of an audit log.
+// jsonSource reads JSON documents: watch events, objects and lists.
 type jsonSource struct {
 	docs  *jsondoc.Reader
-	audit auditLog
+	first *jsondoc.Entry // read ahead
+	skips skips
 }
 
-func (s *jsonSource) skipped() map[string]int { return s.audit.skips }
+func (s *jsonSource) skipped() map[string]int { return s.skips }
 
 func (s *jsonSource) next() (Record, error) {
 	for {
-		if record, ok := s.audit.pop(); ok {
-			return record, nil
-		}
-		entry, err := s.docs.Next()
-		if err != nil {
+		var entry jsondoc.Entry
+		var err error
+		if s.first != nil {
+			entry, s.first = *s.first, nil
+		} else if entry, err = s.docs.Next(); err != nil {
 			return Record{}, err
 		}
-		if strings.HasPrefix(entry.APIVersion, auditGroup) && !entry.Event {
-			if err := s.audit.push(entry); err != nil {
-				return Record{}, faultAt(entry, "%v", err)
-			}
-			continue
-		}
-		// A watch that is done again after an error goes on in the recording.
-		if entry.Event && watch.EventType(entry.Type) == watch.Error {
-			s.audit.skips.add("errors of the API server: " + statusMessage(entry.Raw))
+		switch {
+		case entry.Wrapping:
+			return Record{}, faultAt(entry, "%s", jsondoc.Neither)
+		case isAudit(entry):
+			return Record{}, faultAt(entry, "found an entry of an audit log among watch events, expected audit logs in files of their own")
+		case entry.Event && watch.EventType(entry.Type) == watch.Error:
+			// A watch that is done again after an error goes on in the recording.
+			s.skips.add("errors of the API server: " + statusMessage(entry.Raw))
 			continue
 		}
 		return eventRecord(entry)

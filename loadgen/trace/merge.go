@@ -18,8 +18,20 @@ var ended = &Record{}
 
 // Merge returns the records of all traces in the order of their times. Each
 // trace must be in order itself; where its clock goes back, so does the merged
-// one's, which is then raised as a Trace's is.
+// one's, which is then raised as a Trace's is. Audit logs are those of the API
+// servers of one cluster: they are read as one, as the first of them.
 func Merge(traces ...*Trace) *Merged {
+	var log *auditSource
+	for _, t := range traces {
+		switch more, ok := t.source.(*auditSource); {
+		case !ok || more.loaded:
+		case log == nil:
+			log = more
+		default:
+			log.join(more)
+			t.err = io.EOF
+		}
+	}
 	return &Merged{traces: traces, heads: make([]*Record, len(traces))}
 }
 

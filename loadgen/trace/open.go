@@ -119,15 +119,33 @@ func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, er
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if lines, ok := t.source.(*jsonSource); ok {
+		entry, err := lines.docs.Next()
+		switch {
+		case err == io.EOF:
+			return nil, t.located(t.empty())
+		case err != nil:
+			return nil, t.located(err)
+		case isAudit(entry) || entry.Wrapping:
+			t.source = newAuditSource(name, lines.docs, entry)
+			return t, nil // others may join it
+		}
+		lines.first = &entry
+	}
 	first, err := t.source.next()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s: no events: the file holds no object%s", name, reasons(t.source.skipped()))
+		return nil, t.located(t.empty())
 	}
 	if err != nil {
 		return nil, t.located(err)
 	}
 	t.ahead = &first
 	return t, nil
+}
+
+// empty says that a file has nothing in it, and what was left out.
+func (t *Trace) empty() error {
+	return fmt.Errorf("no events: the file holds no object%s", reasons(t.source.skipped()))
 }
 
 // seek makes a file in the compact format go on near the wanted begin.
@@ -180,7 +198,21 @@ func pick(in *bufio.Reader) (source, error) {
 			return nil, err
 		}
 	}
+	if hasPrefixes(peek(in)) {
+		return &jsonSource{docs: jsondoc.NewReader(&prefixed{in: in})}, nil
+	}
 	return &jsonSource{docs: jsondoc.NewReader(in)}, nil
+}
+
+// peek is the begin of a file that begins with something else than JSON, as far
+// as there is memory for it, or else nothing: who writes JSON may be waited for.
+func peek(in *bufio.Reader) []byte {
+	head, _ := in.Peek(1)
+	if len(head) == 0 || head[0] == '{' || head[0] == '[' {
+		return nil
+	}
+	head, _ = in.Peek(in.Size()) // its end is no error here
+	return head
 }
 
 // magics are the first bytes of what a recording is not.
@@ -204,13 +236,13 @@ func unpack(in *bufio.Reader) (*bufio.Reader, error) {
 		if err != nil {
 			return nil, unpackError("gzip", err)
 		}
-		return bufio.NewReader(unpacked{"gzip", text}), nil
+		return bufio.NewReaderSize(unpacked{"gzip", text}, 64<<10), nil
 	case string(head) == "\x28\xb5\x2f\xfd":
 		text, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, unpackError("zstd", err)
 		}
-		return bufio.NewReader(unpacked{"zstd", text}), nil
+		return bufio.NewReaderSize(unpacked{"zstd", text}, 64<<10), nil
 	}
 	return in, nil
 }

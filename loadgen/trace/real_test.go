@@ -2,11 +2,15 @@ package trace
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"k8s.io/apimachinery/pkg/watch"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -103,4 +107,51 @@ func copyAll(t *testing.T, path string, w Writer) {
 		require.NoError(t, w.Write(record))
 	}
 	require.NoError(t, w.Close())
+}
+
+// What an audit log says of pods is what a watch beside it saw: as many were
+// deleted, and each in the same second.
+func TestAuditLogAgainstWatch(t *testing.T) {
+	for _, audit := range recordings(t, "audit-*.jsonl*") {
+		watched := filepath.Join(filepath.Dir(audit), strings.TrimPrefix(strings.Replace(filepath.Base(audit), ".jsonl", "-pods.jsonl", 1), "audit-"))
+		t.Run(filepath.Base(audit), func(t *testing.T) {
+			log, err := OpenPart(audit, Part{Resources: []string{"pods"}})
+			require.NoError(t, err)
+			defer log.Close()
+			said, added, until := deletions(t, log)
+			seen, truly, _ := deletions(t, open(t, watched))
+			missing := 0
+			for name, at := range seen {
+				if at.After(until) {
+					delete(seen, name)
+					continue
+				}
+				if heard, ok := said[name]; ok {
+					require.WithinDuration(t, at, heard, time.Second, name)
+				} else {
+					missing++
+				}
+			}
+			t.Logf("the log says %d deleted and %d added, the watch saw %d and %d; %d names are not in the log", len(said), added, len(seen), truly, missing)
+			require.Len(t, said, len(seen))
+		})
+	}
+}
+
+func deletions(t *testing.T, from *Trace) (deleted map[string]time.Time, added int, last time.Time) {
+	t.Helper()
+	deleted = map[string]time.Time{}
+	for {
+		r, err := from.NextRecord()
+		if errors.Is(err, io.EOF) || err != nil && strings.Contains(err.Error(), "found no events of it") {
+			return deleted, added, last
+		}
+		require.NoError(t, err)
+		switch last = r.Time; r.Recorded {
+		case watch.Added:
+			added++
+		case watch.Deleted:
+			deleted[r.Namespace+"/"+r.Name] = r.Time
+		}
+	}
 }

@@ -50,10 +50,14 @@ func (t *Trace) Close() error {
 	if t.err == nil {
 		t.err = fmt.Errorf("%s: the trace was closed", t.name)
 	}
-	if t.closer == nil {
-		return nil
+	var errs []error
+	if c, ok := t.source.(io.Closer); ok {
+		errs = append(errs, c.Close())
 	}
-	return t.closer.Close()
+	if t.closer != nil {
+		errs = append(errs, t.closer.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Next implements [loadgen.Stream]. Its errors name the file and the place.
@@ -150,6 +154,9 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 
 // ended is io.EOF, unless what was asked for never came.
 func (t *Trace) ended() error {
+	if _, ok := t.source.(*auditSource); ok && t.ledger.stats.Events()+t.ledger.stats.Unselected == 0 && t.window.begin.IsZero() {
+		return t.empty()
+	}
 	if err := t.window.empty(); err != nil {
 		return err
 	}
@@ -170,11 +177,16 @@ func (t *Trace) located(err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
+	name := t.name
+	var in inputError
+	if errors.As(err, &in) {
+		name, err = in.name, in.error
+	}
 	var at *jsondoc.Error
 	if !errors.As(err, &at) {
-		return fmt.Errorf("%s: %w", t.name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	place := fmt.Sprintf("%s:%d: ", t.name, at.Line)
+	place := fmt.Sprintf("%s:%d: ", name, at.Line)
 	if at.Document > 0 {
 		place += fmt.Sprintf("document %d: ", at.Document)
 	}

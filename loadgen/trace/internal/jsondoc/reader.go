@@ -27,7 +27,14 @@ type Entry struct {
 	Name       string
 	Version    string // the resource version
 	Raw        []byte // the object's JSON, valid until the next call
+
+	// Wrapping says that the document, which Raw is, is no object and has none
+	// where a watch event has it: others may be within.
+	Wrapping bool
 }
+
+// Neither is what is wrong with a document that wraps nothing.
+const Neither = `found a document with neither "object" nor "kind", expected a watch event or an object`
 
 // An Error is a fault of the input.
 type Error struct {
@@ -48,6 +55,7 @@ func (e *Error) Error() string {
 type Reader struct {
 	window
 	documents int
+	array     bool              // the documents are the items of one
 	names     map[string]string // the few strings that repeat in every document
 
 	list struct { // the list that is being read
@@ -90,7 +98,7 @@ func (r *Reader) fault(format string, args ...any) error {
 // document reads the next document up to its end, or up to the items of a list.
 func (r *Reader) document() (Entry, bool, error) {
 	r.release()
-	c, err := r.next()
+	c, err := r.between()
 	if err != nil {
 		return Entry{}, false, err // io.EOF between documents is the end
 	}
@@ -151,10 +159,28 @@ func (r *Reader) document() (Entry, bool, error) {
 		entry = bare
 		entry.Raw = r.bytes(r.held())
 	default:
-		return Entry{}, false, r.fault(`found a document with neither "object" nor "kind", expected a watch event or an object`)
+		entry.Wrapping, entry.Raw = true, r.bytes(r.held())
 	}
 	entry.Type, entry.Time, entry.Resource = top.eventType, top.time, top.resource
 	return entry, true, nil
+}
+
+// between is next between documents, which an array may hold.
+func (r *Reader) between() (byte, error) {
+	for {
+		c, err := r.next()
+		switch {
+		case err != nil && r.array:
+			return 0, r.ended(err)
+		case err != nil:
+			return 0, err
+		case c == '[' && !r.array, c == ']' && r.array:
+			r.array = !r.array
+		case c != ',' || !r.array:
+			return c, nil
+		}
+		r.pos++
+	}
 }
 
 // object reads the object of a watch event up to its end or, if it is a list,

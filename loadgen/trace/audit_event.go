@@ -1,0 +1,187 @@
+package trace
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
+)
+
+const auditGroup = "audit.k8s.io/"
+
+// An auditEvent is what is used of an entry of an audit log.
+type auditEvent struct {
+	ID         string    `json:"auditID"`
+	Stage      string    `json:"stage"`
+	Verb       string    `json:"verb"`
+	RequestURI string    `json:"requestURI"`
+	Received   time.Time `json:"requestReceivedTimestamp"`
+	Time       time.Time `json:"stageTimestamp"`
+	User       struct {
+		Name string `json:"username"`
+	} `json:"user"`
+	Ref struct {
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+		Namespace   string `json:"namespace"`
+		Name        string `json:"name"`
+		Group       string `json:"apiGroup"`
+		Version     string `json:"apiVersion"`
+	} `json:"objectRef"`
+	Status struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+	Request  json.RawMessage `json:"requestObject,omitempty"`
+	Response json.RawMessage `json:"responseObject,omitempty"`
+
+	// Where it was found.
+	Input    int `json:"input"`
+	Document int `json:"document"`
+	Line     int `json:"line"`
+}
+
+func (e *auditEvent) place() place { return place{document: e.Document, line: e.Line} }
+
+var (
+	auditWrites = []string{"create", "update", "patch", "delete", "deletecollection"}
+	// Requests to these are questions or credentials.
+	auditVirtual = []string{"bindings", "componentstatuses", "localsubjectaccessreviews", "selfsubjectaccessreviews",
+		"selfsubjectreviews", "selfsubjectrulesreviews", "subjectaccessreviews", "tokenreviews"}
+	// Requests to other subresources (exec, log, token) change no object.
+	auditSubresources = []string{"", "approval", "binding", "ephemeralcontainers", "eviction", "finalize", "resize", "scale", "status"}
+	// Only these are answered with the object itself.
+	auditBodies = []string{"", "approval", "ephemeralcontainers", "finalize", "resize", "status"}
+)
+
+// reasonToSkip says why an entry is no event; "" if it is one, or tells that an
+// object is gone.
+func (e *auditEvent) reasonToSkip() string {
+	switch {
+	case e.Stage != "ResponseComplete":
+		return "stages before the response"
+	case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
+		return "reads"
+	case !slices.Contains(auditWrites, e.Verb) || e.Ref.Resource == "":
+		return "requests for no object"
+	case e.Status.Code == http.StatusNotFound && e.Verb != "create" && e.Ref.Name != "" && e.Ref.Subresource != "scale":
+		return ""
+	case e.Status.Code < 200 || e.Status.Code > 299:
+		return "failed requests"
+	case strings.Contains(e.RequestURI, "dryRun=") || e.dryDelete():
+		return "dry runs"
+	case slices.Contains(auditVirtual, e.Ref.Resource) || !slices.Contains(auditSubresources, e.Ref.Subresource):
+		return "requests that change no object"
+	}
+	return ""
+}
+
+// dryDelete reports a delete whose body says that it is a dry run.
+func (e *auditEvent) dryDelete() bool {
+	var options struct {
+		DryRun []string `json:"dryRun"`
+	}
+	return e.Verb == "delete" && json.Unmarshal(e.Request, &options) == nil && len(options.DryRun) > 0
+}
+
+// parseAudit reads an entry of an audit log, and drops what is not needed of it.
+func parseAudit(entry jsondoc.Entry) (auditEvent, error) {
+	e := auditEvent{}
+	if err := json.Unmarshal(entry.Raw, &e); err != nil {
+		if problem, _ := syntaxProblem(entry.Raw); problem != "" {
+			return e, errors.New(problem)
+		}
+		return e, fmt.Errorf("not an audit event: %s", oneLine(err))
+	}
+	e.Document, e.Line = entry.Document, entry.Line
+	return e, nil
+}
+
+// check refuses times that can't be told, and forgets the request.
+func (e *auditEvent) check() (err error) {
+	e.Request = nil
+	if e.Time, err = inRange(e.Time); err != nil {
+		return fmt.Errorf("stageTimestamp: %w", err)
+	}
+	return nil
+}
+
+// earlier orders entries by when they were done.
+func (e *auditEvent) earlier(than *auditEvent) int {
+	return cmp.Or(e.Time.Compare(than.Time), e.Received.Compare(than.Received))
+}
+
+// A moment's entries are the same if all of this is: programs choose IDs too.
+type auditIdentity struct {
+	id, stage, verb, uri, namespace, name string
+	received                              time.Time
+}
+
+func (e *auditEvent) identity() auditIdentity {
+	return auditIdentity{e.ID, e.Stage, e.Verb, e.RequestURI, e.Ref.Namespace, e.Ref.Name, e.Received.UTC()}
+}
+
+// fate is what the response says about whether the object is still there.
+func (e *auditEvent) fate(deletes bool) fate {
+	if e.Verb == "delete" && e.Status.Code == http.StatusAccepted {
+		return alive // dependents go first
+	}
+	if e.Ref.Subresource == "eviction" || e.Ref.Subresource == "scale" || e.Ref.Subresource == "binding" {
+		return unsure // the response is of another kind
+	}
+	return e.fateOf(e.Response, deletes)
+}
+
+// fateOf is the fate of an object that a request was answered with.
+func (e *auditEvent) fateOf(response json.RawMessage, deletes bool) fate {
+	var object struct {
+		Kind     string `json:"kind"`
+		Status   any    `json:"status"`
+		Metadata struct {
+			Name       string   `json:"name"`
+			Deletion   *string  `json:"deletionTimestamp"`
+			Grace      int64    `json:"deletionGracePeriodSeconds"`
+			Finalizers []string `json:"finalizers"`
+		} `json:"metadata"`
+		Spec json.RawMessage `json:"spec"`
+	}
+	if json.Unmarshal(response, &object) != nil {
+		return unsure
+	}
+	if object.Kind == "Status" {
+		if deletes && object.Status == "Success" {
+			return removed
+		}
+		return unsure
+	}
+	m := object.Metadata
+	var namespace struct {
+		Finalizers []string `json:"finalizers"`
+	}
+	if e.Ref.Resource == "namespaces" && e.Ref.Group == "" {
+		_ = json.Unmarshal(object.Spec, &namespace) // without a spec it has none
+	}
+	switch {
+	case m.Name == "":
+		return unsure
+	case len(m.Finalizers)+len(namespace.Finalizers) > 0 || m.Grace > 0 || !deletes && m.Deletion == nil:
+		return alive
+	}
+	return removed
+}
+
+// listed are the objects of a deletecollection's response.
+func (e *auditEvent) listed() []json.RawMessage {
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(e.Response, &list) != nil {
+		return nil
+	}
+	return list.Items
+}
