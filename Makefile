@@ -26,7 +26,11 @@ soak: ## run queues and informers for SOAK each (default 1h) and balance their c
 	go test -C impl ./conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
 e2e: ## drive every informer against a real API server (builds one first, minutes)
 	go test -C loadgen/apiserver -count=1 -v -p 1 -timeout 30m ./...
+ablation: ## show what each technique of each variant brings (RUN: its result directory)
+	go run ./cmd/benchrun ablation --out $(or $(RUN),reports/out/ablation)
+results: ## write reports/results from the result directories in RUN
+	go run -trimpath ./cmd/benchrun results $(RUN)
 smoke: ## a short run of the main job
 	go run -trimpath ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint fuzz soak e2e smoke
+.PHONY: help run build test race bench lint fuzz soak e2e ablation results smoke

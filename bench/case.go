@@ -82,7 +82,7 @@ func Cases(o Options) ([]Case, error) {
 	}
 	var all []Case
 	for _, cases := range [][]Case{
-		storageCases(), queueCases(), priorityCases(), delayCases(), limiterCases(), retryCases(),
+		storageCases(), queueCases(o.Seed), priorityCases(o.Seed), delayCases(), limiterCases(), retryCases(o.Seed),
 		fifoCases(), indexerCases(o.Seed), informerCases(o.Seed), electorCases(), pipeline,
 	} {
 		all = append(all, cases...)

@@ -2,14 +2,17 @@ package bench
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/impl"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
-func priorityCases() []Case {
+func priorityCases(seed uint64) []Case {
 	type variant = impl.Variant[impl.NewPriorityQueue[string]]
 	type asked = question[impl.NewPriorityQueue[string]]
 	c := component[impl.NewPriorityQueue[string]]{"priority-queue", "controller-runtime", impl.PriorityQueues[string]()}
@@ -37,6 +40,43 @@ func priorityCases() []Case {
 	return c.cases(
 		concurrent(1, 1, false), concurrent(4, 16, false),
 		asked{
+			name: "op=reconcile/workers=4", summary: reconcileSummary + "; every third event has a priority", unit: cpuTime,
+			run: func(b *testing.B, v variant) {
+				if v.Name == NullSink {
+					noQueue.run(b, seed)
+					return
+				}
+				q := v.New("", silent)
+				r := reconcilesOf(q)
+				added, opts := 0, priorityqueue.AddOpts{Priority: priorities[1]}
+				r.add = func(key string) {
+					if added++; added%3 == 0 {
+						q.AddWithOpts(opts, key)
+					} else {
+						q.Add(key)
+					}
+				}
+				r.run(b, seed)
+			},
+		},
+		asked{
+			name: "op=add/n=1k", unit: cpuTime, null: nullBacklog(1000),
+			summary: "a thousand keys are added that are queued already (controller-runtime's BenchmarkAddOnly)",
+			run: func(b *testing.B, v variant) {
+				q := v.New("", silent)
+				defer q.ShutDown()
+				addAgain(b, q, stringKeys(1000))
+				if q.Len() != 1000 && v.Name != NullSink {
+					b.Fatalf("%d items queued, expected 1000", q.Len())
+				}
+			},
+		},
+		asked{
+			name: "op=add-contended/n=1M/workers=1k", unit: wallTime, null: nullBacklog(1000),
+			summary: "a thousand keys of a million are added again beside 1,000 workers that sleep for 1 ms an item (controller-runtime's BenchmarkAddLockContended)",
+			run:     func(b *testing.B, v variant) { addContended(b, v.New("", silent), stringKeys(1_000_000), 1000) },
+		},
+		asked{
 			name: "op=backlog/n=10k", summary: "all items are added at three priorities, then all are got and done, highest first",
 			unit: cpuTime, quick: true, null: nullBacklog(10_000),
 			run: func(b *testing.B, v variant) {
@@ -50,6 +90,45 @@ func priorityCases() []Case {
 			},
 		},
 	)
+}
+
+// addAgain adds keys, over and over.
+func addAgain(b *testing.B, q priorityqueue.PriorityQueue[string], keys []string) {
+	measured(b, len(keys), true, func() {
+		for _, key := range keys {
+			q.Add(key)
+		}
+	})
+}
+
+// addContended adds the first thousand of the keys while workers take others.
+func addContended(b *testing.B, q priorityqueue.PriorityQueue[string], keys []string, workers int) {
+	for _, key := range keys {
+		q.Add(key)
+	}
+	var lost atomic.Int64
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for {
+				key, shutdown := q.Get()
+				if shutdown {
+					return
+				}
+				if key == "" {
+					lost.Add(1)
+				}
+				time.Sleep(time.Millisecond)
+				q.Done(key)
+			}
+		})
+	}
+	addAgain(b, q, keys[:1000])
+	q.ShutDown()
+	working.Wait()
+	if lost.Load() > 0 {
+		b.Fatalf("%d of the items got were none that was added", lost.Load())
+	}
 }
 
 // priorities are pointed to, not copied, so that the queues' own allocations

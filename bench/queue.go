@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-func queueCases() []Case {
+func queueCases(seed uint64) []Case {
 	strings := component[impl.NewQueue[string]]{"queue", "client-go", impl.Queues[string]()}
 	structs := component[impl.NewQueue[types.NamespacedName]]{"queue", "client-go", impl.Queues[types.NamespacedName]()}
 	return append(strings.cases(
@@ -49,6 +49,16 @@ func queueCases() []Case {
 			summary: "one item in flight between two goroutines: every Get waits, every Add wakes",
 			run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
 				pingPong(b, v.New(plain[string]()), v.New(plain[string]()))
+			},
+		},
+		question[impl.NewQueue[string]]{
+			name: "op=reconcile/workers=4", summary: reconcileSummary, unit: cpuTime,
+			run: func(b *testing.B, v impl.Variant[impl.NewQueue[string]]) {
+				if v.Name == NullSink {
+					noQueue.run(b, seed)
+				} else {
+					reconcilesOf(v.New(plain[string]())).run(b, seed)
+				}
 			},
 		},
 		concurrent(1, 1, 4096, false),

@@ -11,7 +11,7 @@ import (
 // retryCases run the rate limiting queues with the default controller limiter:
 // peers with upstream's, ours with the one that the catalogue's limiters of
 // ours end with.
-func retryCases() []Case {
+func retryCases(seed uint64) []Case {
 	type variant = impl.Variant[impl.NewRateLimitingQueue[string]]
 	type asked = question[impl.NewRateLimitingQueue[string]]
 	c := component[impl.NewRateLimitingQueue[string]]{"rate-limiting-queue", "client-go", impl.RateLimitingQueues[string]()}
@@ -30,6 +30,19 @@ func retryCases() []Case {
 			name: "op=retry/n=50k", unit: cpuTime, needs: []string{"injected-clock"}, null: null(50_000),
 			summary: "the same with 50,000 items failing together",
 			run:     func(b *testing.B, v variant) { retryCycle(b, v, 50_000) },
+		},
+		asked{
+			name: "op=reconcile/workers=4", summary: reconcileSummary + ", and forget them", unit: cpuTime,
+			run: func(b *testing.B, v variant) {
+				if v.Name == NullSink {
+					noQueue.run(b, seed)
+					return
+				}
+				q := v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{})
+				r := reconcilesOf(q)
+				r.done = func(key string) { q.Forget(key); q.Done(key) }
+				r.run(b, seed)
+			},
 		},
 		asked{
 			name: "op=success/n=10k", unit: cpuTime, null: null(10_000),

@@ -17,6 +17,13 @@ const SchemaVersion = 1
 // decision tells what an upgrade changes.
 const Releases = "releases"
 
+// Ablation is the profile of a plan whose arms are one variant, as it is and without
+// each of its techniques: its decision tells which of them bring something.
+const Ablation = "ablation"
+
+// Without begins the name of an arm that lacks the technique named after it.
+const Without = "without-"
+
 // A Run is what run.json holds: what was planned, where it ran and what went
 // wrong. It is written before the first sample and again at the end.
 type Run struct {
@@ -45,7 +52,7 @@ func (r *Run) Dropped() bool {
 
 // A Plan is fixed before the first sample.
 type Plan struct {
-	Profile    string        `json:"profile"`            // "quick", "full", "releases"
+	Profile    string        `json:"profile"`            // "quick", "full", "releases", "ablation"
 	Workload   string        `json:"workload,omitempty"` // preset or file that the pipeline cases run
 	Trace      string        `json:"trace,omitempty"`
 	Seed       uint64        `json:"seed"`

@@ -10,7 +10,6 @@
 package releases
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"embed"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/bench/internal/gocommand"
 	"github.com/informerbench/informerbench/impl"
 )
 
@@ -76,7 +76,7 @@ func Parse(args []string) ([]Release, error) {
 
 // Resolve replaces a version such as v0.36 or latest by the one it stands for.
 func Resolve(ctx context.Context, r Release) (Release, error) {
-	out, err := goCommand(ctx, os.TempDir(), "list", "-m", "-json", r.Module+"@"+r.Version)
+	out, err := gocommand.Run(ctx, os.TempDir(), "list", "-m", "-json", r.Module+"@"+r.Version)
 	if err != nil {
 		return r, fmt.Errorf("%s@%s: %w", r.Module, r.Version, err)
 	}
@@ -99,7 +99,7 @@ func Build(ctx context.Context, r Release, dir string) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	if _, err := goCommand(ctx, dir, "build", "-mod=mod", "-trimpath", "-o", binary, "."); err != nil {
+	if _, err := gocommand.Run(ctx, dir, "build", "-mod=mod", "-trimpath", "-o", binary, "."); err != nil {
 		return "", fmt.Errorf("%s@%s can't be built: %w", r.Module, r.Version, err)
 	}
 	return binary, nil
@@ -134,47 +134,6 @@ func writeModule(r Release, dir string) error {
 		}
 	}
 	return nil
-}
-
-// goCommand runs the go command in dir, apart from any workspace and vendor
-// folder around it.
-func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+flagsWithoutMod(os.Getenv("GOFLAGS")))
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if stderr.Len() == 0 {
-			return nil, fmt.Errorf("go %s: %w", args[0], err)
-		}
-		return nil, fmt.Errorf("go %s: %s", args[0], telling(stderr.String()))
-	}
-	return stdout.Bytes(), nil
-}
-
-func flagsWithoutMod(flags string) string {
-	return strings.Join(slices.DeleteFunc(strings.Fields(flags), func(f string) bool { return strings.HasPrefix(f, "-mod") }), " ")
-}
-
-// telling is the line of the go command's output that says why: the first that
-// is no heading and no download, with those that it goes on in.
-func telling(output string) string {
-	text := ""
-	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "go: downloading") || strings.HasPrefix(line, "go: finding") || strings.HasPrefix(line, "go: found") || strings.HasPrefix(line, "go: added") {
-			continue
-		}
-		text = strings.TrimSpace(text + " " + line)
-		if !strings.HasSuffix(line, ":") && !strings.HasSuffix(line, " requires") {
-			return text
-		}
-	}
-	return cmp.Or(text, "failed without a word")
 }
 
 // Cases are those that the programs of all releases have; the variants of each

@@ -56,16 +56,27 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 		}
 		component.Ranking = rank(component.Cases)
 		component.Decision = decide(*component)
-		if run.Plan.Profile == experiment.Releases {
-			component.Decision = upgrades(run.Plan.Cases, stats.Components[i:i+1])
+		if summary, ok := summaryOf(run, stats.Components[i:i+1]); ok {
+			component.Decision = summary
 		}
 	}
 	stats.Warnings = append(stats.Warnings, beyondReach(stats, needed, len(family))...)
 	stats.Decision = overall(stats.Components)
-	if run.Plan.Profile == experiment.Releases {
-		stats.Decision = upgrades(run.Plan.Cases, stats.Components)
+	if summary, ok := summaryOf(run, stats.Components); ok {
+		stats.Decision = summary
 	}
 	return stats
+}
+
+// summaryOf is the decision of a run whose arms are no variants.
+func summaryOf(run experiment.Run, components []ComponentStats) (string, bool) {
+	switch run.Plan.Profile {
+	case experiment.Releases:
+		return upgrades(run.Plan.Cases, components), true
+	case experiment.Ablation:
+		return techniques(components), true
+	}
+	return "", false
 }
 
 // analyseCase fills in everything but the adjusted p-values and the verdicts,
@@ -208,4 +219,21 @@ func beyondReach(stats Stats, needed, comparisons int) []experiment.Warning {
 	}
 	return []experiment.Warning{experiment.Warn("run", "%s can't have a verdict, however large the difference: among %s that takes %d samples of each variant",
 		wording.Count(few, "comparison"), wording.Count(comparisons, "comparison"), needed)}
+}
+
+// Ratio compares samples that were taken round by round in another quantity than the
+// case's own; those whose rounds have no partner at the end are left out.
+func Ratio(baseline, arm []float64, confidence float64) Comparison {
+	var logs []float64
+	for i := range min(len(baseline), len(arm)) {
+		if baseline[i] > 0 && arm[i] > 0 {
+			logs = append(logs, math.Log(baseline[i]/arm[i]))
+		}
+	}
+	if len(logs) == 0 {
+		return Comparison{}
+	}
+	var x Comparison
+	x.Ratio, x.Low, x.High = statistic.PairedRatio(logs, confidence)
+	return x
 }

@@ -4,10 +4,12 @@
 //	run       plan, sample in child processes, decide, report
 //	merge     the shards of a run on several machines
 //	releases  the same cases against versions of client-go or controller-runtime
+//	ablation  what each technique of each variant brings
 //	calibrate how often verdicts are right on this machine
 //	drive     a whole controller under open load, latency by stage
 //	sim       the same controller in virtual time
 //	report    the report of an older run again
+//	results   pages of results, kept beside the code
 //	verify    the conformance suites
 //	compare   two results, as a gate for CI
 //	trend     many results, with the points from which on they differ
@@ -142,7 +144,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		}
 		return fmt.Errorf("%w%s (see %s --help)", err, meant(cmd, err), cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
 	return root
 }
 

@@ -276,8 +276,8 @@ func TestBadInput(t *testing.T) {
 	full, fresh := t.TempDir(), filepath.Join(t.TempDir(), "fresh")
 	require.NoError(t, os.WriteFile(filepath.Join(full, "notes"), nil, 0o666))
 	for line, want := range map[string]string{
-		"walk":                  `unknown command "walk", expected one of calibrate, compare, `,
-		"help rnu":              `unknown command "rnu", expected one of calibrate, compare`,
+		"walk":                  `unknown command "walk", expected one of ablation, calibrate, compare, `,
+		"help rnu":              `unknown command "rnu", expected one of ablation, calibrate, compare`,
 		"help trace nosuch":     `unknown command "nosuch", expected one of anonymize, convert`,
 		"completion ksh":        `unknown command "ksh", expected one of bash, fish, powershell, zsh`,
 		"run --speed":           "unknown flag: --speed, did you mean --seed? (see benchrun run --help)",
@@ -315,6 +315,12 @@ func TestBadInput(t *testing.T) {
 		"verify --timeout 0s":                     "--timeout: found 0s, expected more than 0s",
 		"sample --case queue/op=x":                `--case: unknown case "queue/op=x"`,
 
+		"ablation --out " + full:       "--out: " + full + " is not empty (it holds notes)",
+		"ablation --technique haste":   `--technique: unknown technique "haste", expected one of prompt-done,`,
+		"ablation --component elector": "no technique is left by these components and techniques",
+		"ablation --source " + full:    "--source: " + full + " is not in a clone of github.com/informerbench/informerbench",
+		"results":                      "benchrun results: found 0 arguments, expected at least one DIR",
+		"results " + full:              full + " has no run.json",
 		"releases client-go@v0.36.3 client-go@v0.37.2 --out " + full: "--out: " + full + " is not empty (it holds notes)",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,7 +17,7 @@ import (
 // in the Go benchmark format, or its profiles.
 func (s Suite) sampleCommand() *cobra.Command {
 	var o bench.Options
-	var name, variant, arm, profiles string
+	var name, as, variant, arm, profiles string
 	var sampleTime time.Duration
 	var count int
 	var planted bool
@@ -36,6 +37,7 @@ func (s Suite) sampleCommand() *cobra.Command {
 				if c.Component+"/"+c.Name != name {
 					continue
 				}
+				c.Name = cmp.Or(as, c.Name)
 				if profiles != "" {
 					return lab.RunProfile(c, variant, profiles, sampleTime)
 				}
@@ -46,6 +48,7 @@ func (s Suite) sampleCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "case", "", "component/name")
+	f.StringVar(&as, "as", "", "name of the case to print (default its own)")
 	f.StringVar(&variant, "variant", "", "variant to run")
 	f.StringVar(&arm, "arm", "", "name to print")
 	f.StringVar(&profiles, "profiles", "", "directory for profiles instead of a sample")

@@ -1,0 +1,3 @@
+package ablation
+
+var indexerTechniques = []Technique{}

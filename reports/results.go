@@ -1,0 +1,118 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
+)
+
+// WriteResults writes the pages that are kept beside the code, one a component and
+// the headlines, into dir; of an ablation its page of techniques. They show every
+// case, nulls included, and are derived from the run alone.
+func WriteResults(dir string, run experiment.Run, stats verdict.Stats) ([]string, error) {
+	pages := map[string][]byte{}
+	if run.Plan.Profile == experiment.Ablation {
+		pages["techniques.md"] = techniquesPage(run, stats)
+	} else {
+		pages["headlines.md"] = headlinesPage(run, stats)
+		for _, c := range stats.Components {
+			pages[c.Component+".md"] = componentPage(run, c)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var names []string
+	for name, text := range pages {
+		names = append(names, name)
+		if err := writeFile(root, name, text); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// componentPage is a component's table: every case and variant against upstream.
+func componentPage(run experiment.Run, c verdict.ComponentStats) []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	line("# %s", text(capital(c.Component)))
+	line("")
+	line("%s", text(c.Decision))
+	line("")
+	line("Ratios say how many times as fast as upstream a variant is in the case's unit, with the interval that holds with %s confidence;", wording.Percent(run.Plan.Confidence))
+	line("`~`: no difference above the noise floor was shown. Allocations and live bytes are medians.")
+	line("")
+	line("| variant | how it works | relaxes |")
+	line("|---|---|---|")
+	for _, v := range variants(c) {
+		line("| %s | %s | %s |", mdName(v), text(v.Summary), mdCell(strings.Join(v.Relaxes, ", ")))
+	}
+	line("")
+	line("| case | variant | ratio | interval | shown | allocs/op | live B/item | noise floor |")
+	line("|---|---|--:|---|---|--:|--:|--:|")
+	for _, x := range c.Cases {
+		name := fmt.Sprintf("%s, %s", code(x.Name), quantity(x.Unit))
+		for _, r := range x.Rows {
+			if r.Control {
+				continue
+			}
+			ratio, between, shown := "1×", "", "baseline"
+			if y := r.Comparison; y != nil {
+				ratio, between, shown = wording.Times(y.Ratio), interval(*y), mdCell(string(y.Verdict))
+				if y.Verdict == verdict.NoResult {
+					ratio = none
+				}
+			}
+			line("| %s | %s | %s | %s | %s | %s | %s | %s |", name, mdCell(r.Name), ratio, between, shown,
+				metric(r, "allocs/op"), metric(r, "live-B/item"), wording.Percent(x.NoiseFloor))
+			name = ""
+		}
+	}
+	writeProvenance(run, line)
+	return w.Bytes()
+}
+
+// metric is the median of a row's samples in a unit.
+func metric(r verdict.Row, unit string) string {
+	s, ok := r.Metrics[unit]
+	if !ok {
+		return none
+	}
+	c := newColumn("", []float64{s.Center})
+	return c.value(s.Center) + c.scaler.Prefix
+}
+
+// headlinesPage is what is wanted of the flagships, and what the run shows.
+func headlinesPage(run experiment.Run, stats verdict.Stats) []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	line("# Headlines")
+	line("")
+	line("%s", text(stats.Decision))
+	line("")
+	line("What is wanted of the variants that stand for their component, and what the run shows: how many times as good as upstream, in the")
+	line("quantity named. `not shown` says that the interval reaches below what is wanted, `missed` that all of it lies there.")
+	line("")
+	line("| load | variant | quantity | wanted | shown | interval | |")
+	line("|---|---|---|--:|--:|---|---|")
+	for _, t := range targets {
+		x := t.measure(run, stats)
+		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), mdCell(t.variant), mdCell(t.quantity()),
+			wording.Times(t.atLeast), wording.Times(x.Ratio), interval(x), t.judge(x))
+	}
+	writeProvenance(run, line)
+	return w.Bytes()
+}

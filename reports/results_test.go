@@ -1,0 +1,112 @@
+package reports
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A target of a case or variant that is gone would never be reached again.
+func TestTargetsExist(t *testing.T) {
+	cases, err := bench.Cases(bench.Options{})
+	require.NoError(t, err)
+	variants := map[string][]string{}
+	for _, c := range cases {
+		variants[c.Component+"/"+c.Name] = c.Variants
+	}
+	for _, x := range targets {
+		assert.Contains(t, variants[x.component+"/"+x.name], x.variant, "%s/%s", x.component, x.name)
+		assert.Positive(t, x.atLeast)
+	}
+}
+
+func TestTargetIsMeasured(t *testing.T) {
+	summary := func(values ...float64) verdict.Summary { return verdict.Summary{Values: values} }
+	of := func(live, reads, ratio float64) verdict.Row {
+		rising := func(x float64) verdict.Summary {
+			return summary(x, 1.01*x, 1.02*x, 0.99*x, 0.98*x, 1.03*x, 0.97*x)
+		}
+		r := verdict.Row{Metrics: map[string]verdict.Summary{"live-B/item": rising(live), "reads/s": rising(reads)}}
+		if ratio > 0 {
+			r.Comparison = &verdict.Comparison{Ratio: ratio, Low: 0.9 * ratio, High: 1.1 * ratio, Verdict: verdict.Faster}
+		}
+		return r
+	}
+	theirs, mine := of(100, 10, 0), of(50, 30, 4)
+	theirs.Arm, mine.Arm = experiment.Arm{Name: "client-go"}, experiment.Arm{Name: "mine"}
+	stats := verdict.Stats{Components: []verdict.ComponentStats{{Component: "indexer", Cases: []verdict.CaseStats{{Name: "op=x", Baseline: "client-go", Rows: []verdict.Row{theirs, mine}}}}}}
+	for _, x := range []struct {
+		target
+		ratio float64
+		judge string
+	}{
+		{target{component: "indexer", name: "op=x", variant: "mine", atLeast: 3.5}, 4, "reached"},
+		{target{component: "indexer", name: "op=x", variant: "mine", atLeast: 3.9}, 4, "reached, not shown"},
+		{target{component: "indexer", name: "op=x", variant: "mine", atLeast: 4.2}, 4, "not shown"},
+		{target{component: "indexer", name: "op=x", variant: "mine", atLeast: 4.5}, 4, "missed"},
+		{target{component: "indexer", name: "op=x", variant: "mine", unit: "live-B/item", atLeast: 2}, 2, "reached"},
+		{target{component: "indexer", name: "op=x", variant: "mine", unit: "reads/s", more: true, atLeast: 3}, 3, "reached"},
+		{target{component: "indexer", name: "op=x", variant: "theirs", atLeast: 1}, 0, "not measured"},
+		{target{component: "indexer", name: "op=y", variant: "mine", atLeast: 1}, 0, "not measured"},
+		{target{component: "queue", name: "op=x", variant: "mine", atLeast: 1}, 0, "not measured"},
+	} {
+		got := x.measure(experiment.Run{}, stats)
+		assert.InDelta(t, x.ratio, got.Ratio, 1e-9, "%+v", x.target)
+		if x.unit != "" { // both sides differ by the same in each round, or by rounding
+			got.Low = got.Ratio
+			x.atLeast -= 1e-9
+		}
+		assert.Equal(t, x.judge, x.target.judge(got), "%+v", x.target)
+	}
+}
+
+func TestWriteResults(t *testing.T) {
+	run, stats := fixture(1)
+	dir := filepath.Join(t.TempDir(), "results")
+	names, err := WriteResults(dir, run, stats)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"delaying-queue.md", "delta-fifo.md", "headlines.md", "indexer.md", "queue.md"}, names)
+	page, err := os.ReadFile(filepath.Join(dir, "queue.md"))
+	require.NoError(t, err)
+	for _, want := range []string{
+		"| **sharded** | how sharded works and what it costs | fifo-order |", // what it relaxes
+		`| \~ |`, // nulls are shown
+		"AMD EPYC 7B13", "go1.26.0", "2026-11-20 20:15:00 UTC", "benchrun run --profile quick --seed 42", "v0.37.2",
+	} {
+		assert.Contains(t, string(page), want)
+	}
+	for _, m := range madeUp[0].cases {
+		assert.Equal(t, 1, strings.Count(string(page), "`"+m+"`"), m)
+	}
+	assert.NotContains(t, string(page), "-again")
+}
+
+// An ablation's arms lack something: what the others take longer is its gain.
+func TestTechniquesPage(t *testing.T) {
+	run, _ := fixture(1)
+	run.Plan.Profile = experiment.Ablation
+	arm := func(name string, ratio float64, v verdict.Verdict) verdict.Row {
+		return verdict.Row{Arm: experiment.Arm{Name: experiment.Without + name, Summary: "saves | time"}, Comparison: &verdict.Comparison{Ratio: ratio, Low: 0.9 * ratio, High: 1.1 * ratio, Verdict: v}}
+	}
+	stats := verdict.Stats{Components: []verdict.ComponentStats{{Component: "queue", Cases: []verdict.CaseStats{
+		{Name: "op=a/of=ring", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.5, verdict.Slower), arm("hashes", 1.25, verdict.Faster)}},
+		{Name: "op=b/of=ring", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.8, verdict.Same)}},
+	}}}}
+	page := string(techniquesPage(run, stats))
+	for _, want := range []string{
+		"## queue/ring",
+		`| **links**: saves \| time | op=a | 2.00× | 1.82 to 2.22× | 0% | – | gain |`,
+		`|  | op=b | 1.25× | 1.14 to 1.39× | 0% | – | \~ |`,
+		"| op=a | 0.80× | 0.73 to 0.89× | 0% | – | loss |",
+		"AMD EPYC 7B13",
+	} {
+		assert.Contains(t, page, want)
+	}
+}
