@@ -14,7 +14,7 @@ import (
 )
 
 // How long elections take in time is not a matter of the processor: benchrun
-// tune --election simulates it. These cases are about what they cost.
+// benchrun election simulates it. These cases are about what they cost.
 func electorCases() []Case {
 	type variant = impl.Variant[impl.NewElector]
 	c := component[impl.NewElector]{"elector", "client-go", impl.Electors()}

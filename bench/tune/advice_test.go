@@ -168,7 +168,7 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 	calm := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300)
 	s, err := scrape.Parse("m", strings.NewReader(text([]string{"busy", "calm"}, []observed{busy, calm})))
 	require.NoError(t, err)
-	d, err := scrape.Since(s, 300*time.Second)
+	d, err := scrape.Since(s[0], 300*time.Second)
 	require.NoError(t, err)
 	shared := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, false)
 	own := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, true)
@@ -187,7 +187,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 	silent := system{rate: 4, service: exponentially(0.9), mean: 0.9, workers: 5}.run(*seed, 300)
 	s, err := scrape.Parse("m", strings.NewReader(text([]string{"calling", "silent"}, []observed{calling, silent})))
 	require.NoError(t, err)
-	d, err := scrape.Since(s, 300*time.Second)
+	d, err := scrape.Since(s[0], 300*time.Second)
 	require.NoError(t, err)
 	given := Current{Settings: Settings{Workers: 5, QPS: 50, Burst: 75}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
 	for bound, least := range map[string]float64{"api qps <= 100": 50, "api qps <= 40": 40} {

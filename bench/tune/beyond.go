@@ -12,6 +12,20 @@ import (
 // scrape twice.
 const inaccurate = 0.02
 
+// unstaffed refuses a queue of which nothing says how many workers it has: client-go has no
+// default, and one that is made up would make up the advice.
+func (f flavour) unstaffed(q scrape.Queue, c Current, interval time.Duration) (why, say string) {
+	if c.Workers > 0 {
+		return "", ""
+	}
+	why = "neither its metrics nor a default say how many workers it has"
+	if f == controllerManager {
+		why = "how many workers kube-controller-manager gives it is not known here"
+	}
+	busy := q.Work.Sum / interval.Seconds()
+	return why, fmt.Sprintf("the same scrapes, with --queue %s and the number of goroutines that call its Get as --workers (%s were busy on average)", q.Name, number(busy))
+}
+
 // beyond refuses work that so many workers can't have done in the interval, which is
 // then not what it is said to be, and says what to check; nothing if they can.
 func beyond(q scrape.Queue, c Current, interval time.Duration) (why, check string) {

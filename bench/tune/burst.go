@@ -135,7 +135,7 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, 
 		return f.believe(all, tried), err
 	}
 	was := f.now()
-	if was.keys < keysUnknown && !f.throttled && least(tried) <= fits {
+	if f.keysGiven && !f.throttled && least(tried) <= fits {
 		for _, s := range some(shapes, 3) {
 			f.setService(s.shape, 1)
 			unlike, x, err := f.unlikeKeys(ctx, t, progress)

@@ -66,9 +66,9 @@ func (p provider) snapshot(t *testing.T) *scrape.Snapshot {
 		_, err := expfmt.MetricFamilyToText(&text, f)
 		require.NoError(t, err)
 	}
-	s, err := scrape.Parse("metrics", &text)
+	list, err := scrape.Parse("metrics", &text)
 	require.NoError(t, err)
-	return s
+	return list[0]
 }
 
 // client-go's own queue with workers that sleep, in virtual time, scraped twice.

@@ -7,10 +7,10 @@ import (
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 )
 
-// defaultSettings are client-go's.
+// defaultSettings are client-go's, which has none for the workers.
 func defaultSettings() Settings {
 	return Settings{
-		Workers: 5, QPS: 5, Burst: 10,
+		QPS: 5, Burst: 10,
 		BaseDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, BucketRate: 10, BucketBurst: 100,
 		Batch: 1000, Queue: "client-go",
 	}
@@ -24,40 +24,70 @@ const (
 
 // A syncFlag is what kube-controller-manager calls a queue's workers.
 type syncFlag struct {
-	flag    string
-	workers int // its default
+	flag    string // "" if there is none
+	workers int    // its default, or the number that is built in
 }
 
-// syncFlags are kube-controller-manager's, by the name of the queue.
+// syncFlags are kube-controller-manager's, by the name of the queue, as in v1.36 and v1.37.
 var syncFlags = map[string]syncFlag{
-	"certificate":                         {"", 5},
-	"cronjob":                             {"concurrent-cron-job-syncs", 5},
-	"daemonset":                           {"concurrent-daemonset-syncs", 2},
-	"deployment":                          {"concurrent-deployment-syncs", 5},
-	"device-taint-eviction-controller":    {"concurrent-device-taint-eviction-syncs", 8},
-	"endpoint":                            {"concurrent-endpoint-syncs", 5},
-	"endpoint_slice":                      {"concurrent-service-endpoint-syncs", 5},
-	"endpoint_slice_mirroring":            {"mirroring-concurrent-service-endpoint-syncs", 5},
-	"ephemeral_volume":                    {"concurrent-ephemeralvolume-syncs", 5},
-	"garbage_collector_attempt_to_delete": {"concurrent-gc-syncs", 20},
-	"garbage_collector_attempt_to_orphan": {"concurrent-gc-syncs", 20},
-	"garbage_collector_graph_changes":     {"", 1},
-	"horizontalpodautoscaler":             {"concurrent-horizontal-pod-autoscaler-syncs", 5},
-	"job":                                 {"concurrent-job-syncs", 5},
-	"namespace":                           {"concurrent-namespace-syncs", 10},
-	"node_lifecycle_controller":           {"", 8},
-	"node_lifecycle_controller_pods":      {"", 8},
-	"replicaset":                          {"concurrent-replicaset-syncs", 5},
-	"replicationmanager":                  {"concurrent-rc-syncs", 5},
-	"resource_claim":                      {"concurrent-resourceclaim-syncs", 50},
+	"bootstrap_signer_queue":                  {"", 1},
+	"ca_cert_publisher_cluster_trust_bundles": {"", 1},
+	"certificate":                             {"", 5},
+	"cidrallocator_node":                      {"", 30},
+	"claims":                                  {"", 1},
+	"ClusterRoleAggregator":                   {"", 5},
+	"cronjob":                                 {"concurrent-cron-job-syncs", 5},
+	"daemonset":                               {"concurrent-daemonset-syncs", 2},
+	"daemonset-node-updates":                  {"concurrent-daemonset-syncs", 2},
+	"deployment":                              {"concurrent-deployment-syncs", 5},
+	"device-taint-eviction-controller":        {"concurrent-device-taint-eviction-syncs", 8},
+	"disruption":                              {"concurrent-disruption-syncs", 1}, // the flag since v1.37
+	"disruption_recheck":                      {"", 1},
+	"endpoint":                                {"concurrent-endpoint-syncs", 5},
+	"endpoint_slice":                          {"concurrent-service-endpoint-syncs", 5},
+	"endpoint_slice_mirroring":                {"mirroring-concurrent-service-endpoint-syncs", 5},
+	"ephemeral_volume":                        {"concurrent-ephemeralvolume-syncs", 5},
+	"garbage_collector_attempt_to_delete":     {"concurrent-gc-syncs", 20},
+	"garbage_collector_attempt_to_orphan":     {"concurrent-gc-syncs", 20},
+	"garbage_collector_graph_changes":         {"", 1},
+	"horizontalpodautoscaler":                 {"concurrent-horizontal-pod-autoscaler-syncs", 5},
+	"ipaddresses":                             {"", 5},
+	"job":                                     {"concurrent-job-syncs", 5},
+	"job_orphan_pod":                          {"concurrent-job-syncs", 5},
+	"namespace":                               {"concurrent-namespace-syncs", 10},
+	"node_lifecycle_controller":               {"", 8},
+	"node_lifecycle_controller_pods":          {"", 4},
+	"noexec_taint_node":                       {"", 8},
+	"noexec_taint_pod":                        {"", 8},
+	"orphaned_pods_nodes":                     {"", 1},
+	"podgroupprotection":                      {"", 1},
+	"pvcprotection":                           {"", 1},
+	"pvcs":                                    {"", 1},
+	"pvprotection":                            {"", 1},
+	"replicaset":                              {"concurrent-replicaset-syncs", 5},
+	"replicationmanager":                      {"concurrent-rc-syncs", 5},
+	"resource_claim":                          {"concurrent-resourceclaim-syncs", 50},
 	"resource_quota_controller_resource_changes": {"", 1},
 	"resourcequota_primary":                      {"concurrent-resource-quota-syncs", 5},
 	"resourcequota_priority":                     {"concurrent-resource-quota-syncs", 5},
+	"root_ca_cert_publisher":                     {"", 1},
+	"selinux_warning":                            {"", 1},
 	"serviceaccount":                             {"", 1},
-	"serviceaccount_tokens_service":              {"concurrent-serviceaccount-token-syncs", 5},
-	"statefulset":                                {"concurrent-statefulset-syncs", 5},
-	"ttl_jobs_to_delete":                         {"concurrent-ttl-after-finished-syncs", 5},
-	"validatingadmissionpolicy-status":           {"concurrent-validating-admission-policy-status-syncs", 5},
+	// Two queues have this name, one of service accounts and one of secrets, and each has so
+	// many workers.
+	"serviceaccount_tokens_service":                     {"concurrent-serviceaccount-token-syncs", 5},
+	"stale_pod_disruption":                              {"", 1},
+	"statefulset":                                       {"concurrent-statefulset-syncs", 5},
+	"storage-version-migrator-controller":               {"", 5},
+	"storage_version_garbage_collector_leases":          {"", 1},
+	"storage_version_garbage_collector_storageversions": {"", 1},
+	"token_cleaner":                                     {"", 1},
+	"ttl_jobs_to_delete":                                {"concurrent-ttl-after-finished-syncs", 5},
+	"ttlcontroller":                                     {"", 5},
+	"vacprotection":                                     {"", 1},
+	"validatingadmissionpolicy-status":                  {"concurrent-validating-admission-policy-status-syncs", 5},
+	"volume_expand":                                     {"", 10},
+	"volumes":                                           {"", 1},
 }
 
 // A flavour is what a controller is built on, which decides on its defaults.
@@ -131,7 +161,9 @@ func (c *Current) fill(base Settings, told string) {
 		// As client-go's users do: room for a second and a half.
 		base.Burst = max(1, int(1.5*c.QPS))
 	}
-	take("workers", func() { c.Workers = base.Workers })
+	if base.Workers > 0 {
+		take("workers", func() { c.Workers = base.Workers })
+	}
 	take("qps", func() { c.QPS = base.QPS })
 	take("burst", func() { c.Burst = base.Burst })
 	if c.QPS == 0 {

@@ -172,7 +172,7 @@ func TestSharedCallsAreDivided(t *testing.T) {
 func both(t *testing.T, seen []observed, span float64) *scrape.Delta {
 	s, err := scrape.Parse("m", strings.NewReader(text([]string{"a", "b"}, seen)))
 	require.NoError(t, err)
-	d, err := scrape.Since(s, time.Duration(span*1e9))
+	d, err := scrape.Since(s[0], time.Duration(span*1e9))
 	require.NoError(t, err)
 	return d
 }

@@ -79,7 +79,7 @@ func (x observed) delta(t *testing.T) *scrape.Delta {
 	t.Helper()
 	s, err := scrape.Parse("metrics", strings.NewReader(text([]string{"q"}, []observed{x})))
 	require.NoError(t, err)
-	d, err := scrape.Since(s, time.Duration(x.span*1e9))
+	d, err := scrape.Since(s[0], time.Duration(x.span*1e9))
 	require.NoError(t, err)
 	return d
 }

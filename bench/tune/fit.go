@@ -185,7 +185,7 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 func (f *fit) spec(name string, o Options) {
 	keys := o.Keys
 	rate := f.ArrivalRate
-	if keys > 0 {
+	if f.keysGiven = keys > 0; f.keysGiven {
 		// A key that waits can't be added again, which hides W seconds of every
 		// cycle of a key's arrivals: e = 1/(W + 1/λ).
 		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)

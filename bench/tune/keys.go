@@ -14,7 +14,7 @@ import (
 // there are, some that change more often than others.
 func (f *fit) hotKeys(ctx context.Context, t trial, others []outcome, progress func(string)) ([]candidate, []outcome, error) {
 	few, counted, err := f.fewKeys(ctx, t, others, progress)
-	if err != nil || f.Spec.Resources[0].Count >= keysUnknown {
+	if err != nil || !f.keysGiven {
 		for i := range few {
 			few[i].log += asBursts
 		}
@@ -156,7 +156,7 @@ func (f *fit) fewKeys(ctx context.Context, t trial, others []outcome, progress f
 // workers: hardly anybody runs as many, and to predict that none more would help takes
 // more than waits that something else explains as well.
 func (f *fit) moreThanWorkers(few []candidate, counted []outcome) (left []candidate, outcomes []outcome) {
-	if f.Spec.Resources[0].Count < keysUnknown {
+	if f.keysGiven {
 		return few, counted
 	}
 	for i, c := range few {
@@ -207,7 +207,7 @@ const saturated = 0.999
 // well as many do: nothing but the waits for a key's own work tells of them, and with fewer
 // workers more of what comes would be coalesced. Intervals hold what they predict.
 func (f *fit) fewer(ctx context.Context, t trial, best outcome, progress func(string)) error {
-	if f.Spec.Resources[0].Count < keysUnknown || f.throttled {
+	if f.keysGiven || f.throttled {
 		return nil
 	}
 	defer f.take(f.now())
@@ -293,7 +293,7 @@ func (f *fit) keysTold(was candidate) {
 	} else {
 		f.Bursts = fmt.Sprintf("at random (Poisson) on few keys, about %d, which wait while they are worked on", r.Count)
 	}
-	if was.keys < keysUnknown {
+	if f.keysGiven {
 		f.doubt("%d keys that change as often as each other would not wait like this; it is explained best if some change more often than others, but not how often the others do", was.keys)
 		return
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,33 @@ type Result struct {
 	Idle       []string    `json:"idle"`    // queues that added nothing
 	Notes      []string    `json:"notes"`   // what concerns all queues
 	Paste      []Snippet   `json:"paste"`   // for all queues together, of kube-controller-manager
+}
+
+// Join puts the advice on a replica, whose queues get its name, behind that on others.
+func (r *Result) Join(others *Result, replica string) *Result {
+	if replica == "" {
+		return r
+	}
+	for i := range r.Queues {
+		r.Queues[i].Queue = replica + " " + r.Queues[i].Queue
+	}
+	for i := range r.Idle {
+		r.Idle[i] = replica + " " + r.Idle[i]
+	}
+	r.Paste = nil // each has flags of its own, which may not be alike
+	if others == nil {
+		return r
+	}
+	others.Queues, others.Idle = append(others.Queues, r.Queues...), append(others.Idle, r.Idle...)
+	for _, n := range r.Notes {
+		if !slices.Contains(others.Notes, n) {
+			others.Notes = append(others.Notes, n)
+		}
+	}
+	if others.Stopped == "complete" {
+		others.Stopped = r.Stopped
+	}
+	return others
 }
 
 // Advice is of one queue. If it was refused, only the first fields are filled in.

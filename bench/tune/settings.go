@@ -155,6 +155,9 @@ func (s Settings) Check(queues []QueueCost) error {
 	if s.BucketRate > 0 && s.BucketBurst < 1 {
 		return fmt.Errorf("bucketBurst: found %d, expected at least 1 beside a bucketRate of %v", s.BucketBurst, s.BucketRate)
 	}
+	if usual := defaultSettings().MaxDelay; s.MaxDelay < s.BaseDelay && s.MaxDelay == usual {
+		return fmt.Errorf("baseDelay: found %v, expected at most the maximum delay, %v", s.BaseDelay, s.MaxDelay)
+	}
 	if s.MaxDelay < s.BaseDelay {
 		return fmt.Errorf("maxDelay: found %v, expected at least the base delay, %v", s.MaxDelay, s.BaseDelay)
 	}

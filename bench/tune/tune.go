@@ -91,12 +91,17 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			continue
 		}
 		current := kind.current(o.Current, q)
-		if err := current.check(o); err != nil {
-			return nil, err
+		if current.Workers > 0 {
+			if err := current.check(o); err != nil {
+				return nil, err
+			}
 		}
 		a := Advice{Queue: name, Current: current, Recommended: current.Settings}
 		var f *fit
 		if a.Refused, a.Record = refuse(d, q); a.Refused == "" {
+			a.Refused, a.Record = kind.unstaffed(q, current, d.Interval)
+		}
+		if a.Refused == "" {
 			a.Refused, a.Record = beyond(q, current, d.Interval)
 		}
 		if a.Refused == "" {
@@ -136,8 +141,15 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 	if kind == controllerManager {
 		r.Paste = managerPaste(r.Queues)
 	}
+	r.Notes = append(r.Notes, d.Gaps...)
+	if slices.ContainsFunc(r.Queues, func(a Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {
+		r.Notes = append(r.Notes, "two scrapes don't tell how the load varies: a series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come")
+	}
 	return r, nil
 }
+
+// minSteps is how many steps of a series say anything on how the load varies.
+const minSteps = 8
 
 // content tells that nothing can be gained: the workers hardly work, no key
 // waits longer than a goroutine takes to wake up, and no objective forbids the

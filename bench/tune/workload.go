@@ -43,7 +43,9 @@ func synthetic(ctx context.Context, spec *loadgen.Spec, arrivals func(uint64) si
 	if arrivals == nil {
 		current.fill(settingsOf(complete.Reconcile), ofWorkload)
 	} else {
-		current.fill(defaultSettings(), "default of client-go")
+		base := defaultSettings()
+		base.Workers = max(1, spec.Reconcile.Workers) // nothing ran yet, so nothing is made up
+		current.fill(base, "default of client-go")
 	}
 	if err := current.check(o); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func restarted(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Told = "process_start_time_seconds, since the restart"
+	d.Told, d.restarted = "process_start_time_seconds, since the restart", true
 	for name, q := range d.Queues {
 		q.Doubts = append(slices.Clone(q.Doubts), fmt.Sprintf("the process restarted: only the %v since then count, in which it lists all objects first; two scrapes without a restart between them say more", lived.Round(time.Second)))
 		d.Queues[name] = q

@@ -73,7 +73,7 @@ func (h Histogram) Precision() float64 {
 	return worst
 }
 
-// plus adds the buckets of two histograms, by the bounds that both have.
+// plus adds the buckets of two histograms, by the bounds that both can tell.
 func (h Histogram) plus(o Histogram) Histogram {
 	if len(h.Counts) == 0 {
 		return o.clone()
@@ -81,17 +81,30 @@ func (h Histogram) plus(o Histogram) Histogram {
 	if len(o.Counts) == 0 {
 		return h.clone()
 	}
-	a, b := h, o
-	if !slices.Equal(a.Bounds, b.Bounds) {
-		common := slices.DeleteFunc(slices.Clone(a.Bounds), func(x float64) bool { return !slices.Contains(b.Bounds, x) })
-		a, b = a.coarser(common), b.coarser(common)
-	}
+	a, b := aligned(h, o)
 	sum := a.clone()
 	for i, c := range b.Counts {
 		sum.Counts[i] += c
 	}
 	sum.Sum += b.Sum
 	return sum
+}
+
+// aligned gives two histograms the same bounds: all of both but those that lie within a
+// bucket of the other that holds something. Native histograms list no empty buckets.
+func aligned(a, b Histogram) (Histogram, Histogram) {
+	if slices.Equal(a.Bounds, b.Bounds) {
+		return a, b
+	}
+	bounds := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Bounds, b.Bounds))))
+	bounds = slices.DeleteFunc(bounds, func(x float64) bool { return a.within(x) || b.within(x) })
+	return a.coarser(bounds), b.coarser(bounds)
+}
+
+// within reports whether a bound lies inside a bucket that holds something.
+func (h Histogram) within(x float64) bool {
+	i, found := slices.BinarySearch(h.Bounds, x)
+	return !found && h.Counts[i] > 0
 }
 
 // coarser merges the buckets between the given bounds.
@@ -118,9 +131,10 @@ func (h Histogram) minus(earlier Histogram) (Histogram, error) {
 	case len(earlier.Counts) == 0:
 		return h.clone(), nil
 	}
-	if !slices.Equal(h.Bounds, earlier.Bounds) {
+	if len(h.Bounds) == 0 != (len(earlier.Bounds) == 0) {
 		return Histogram{}, fmt.Errorf("has other buckets at the end than at the begin")
 	}
+	h, earlier = aligned(h, earlier)
 	since := h.clone()
 	for i, c := range earlier.Counts {
 		since.Counts[i] -= c

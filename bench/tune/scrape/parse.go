@@ -1,14 +1,12 @@
 package scrape
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,31 +15,63 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// families are the prefixes of what is read; the rest of a scrape is passed over.
-var families = []string{"workqueue_", "rest_client_", "controller_runtime_", "process_start_time_seconds"}
-
-// maxText is the largest scrape that is read; a kube-controller-manager's is 1 MB.
-const maxText = 256 << 20
-
-// Parse reads a scrape in the Prometheus text format or OpenMetrics.
-func Parse(source string, r io.Reader) (*Snapshot, error) {
-	text, lines, err := filter(io.LimitReader(r, maxText+1))
+// Parse reads every scrape that a text holds, in the Prometheus text format or
+// OpenMetrics: by process, and of each the earliest first.
+func Parse(source string, r io.Reader) ([]*Snapshot, error) {
+	t, err := cut(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
+	var list []*Snapshot
+	var unusable error
+	for _, x := range t.readings() {
+		if t.server[x.target] {
+			continue
+		}
+		s, err := x.parse(source)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.Queues) == 0 {
+			continue
+		}
+		found := s.Names()
+		if (builder{s: s}).finish(); len(s.Queues) == 0 {
+			unusable = fmt.Errorf("%s: found neither adds nor durations of %s, expected workqueue_adds_total, workqueue_queue_duration_seconds and workqueue_work_duration_seconds", source, strings.Join(found, ", "))
+			continue
+		}
+		list = append(list, s)
+	}
+	switch {
+	case len(list) > 0:
+		return list, nil
+	case len(t.server) > 0:
+		return nil, fmt.Errorf("%s: found apiserver_request_total: these are an API server's metrics, which kubectl get --raw /metrics gives, expected a controller's; %s", source, Elsewhere)
+	case unusable != nil:
+		return nil, unusable
+	case t.lines == 0:
+		return nil, fmt.Errorf("%s is empty, expected a controller's metrics", source)
+	}
+	return nil, fmt.Errorf("%s: found no workqueue_… family in %d lines, expected the metrics of a controller built on client-go or controller-runtime", source, t.lines)
+}
+
+// Elsewhere says where kube-controller-manager's own metrics are.
+const Elsewhere = "kube-controller-manager's are at port 10257 of its pod: kubectl get --raw /api/v1/namespaces/kube-system/pods/https:kube-controller-manager-NODE:10257/proxy/metrics"
+
+// parse reads one scrape; its queues are not looked at yet.
+func (x reading) parse(source string) (*Snapshot, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	types := untold(text)
-	parsed, err := parser.TextToMetricFamilies(io.MultiReader(bytes.NewReader(types), bytes.NewReader(text)))
+	parsed, err := parser.TextToMetricFamilies(bytes.NewReader(x.text))
 	if err != nil {
 		var at expfmt.ParseError
 		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%s:%d: %s", source, max(1, at.Line-bytes.Count(types, []byte("\n"))), at.Msg)
+			return nil, fmt.Errorf("%s:%d: %s", source, x.numbers[min(max(at.Line, 1), len(x.numbers))-1], at.Msg)
 		}
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	s := &Snapshot{Source: source, Counts: Counts{Queues: map[string]Queue{}}}
+	s := &Snapshot{Source: source, Target: x.target, Taken: x.taken, Counts: Counts{Queues: map[string]Queue{}}}
 	b := builder{s: s}
-	for _, name := range slices.Sorted(keysOf(parsed)) {
+	for _, name := range slices.Sorted(maps.Keys(parsed)) {
 		seen := map[string]bool{}
 		for _, m := range parsed[name].Metric {
 			series := where(name, m)
@@ -54,127 +84,13 @@ func Parse(source string, r io.Reader) (*Snapshot, error) {
 			}
 		}
 	}
-	if len(s.Queues) == 0 {
-		if lines == 0 {
-			return nil, fmt.Errorf("%s is empty, expected a controller's metrics", source)
-		}
-		return nil, fmt.Errorf("%s: found no workqueue_… family in %d lines, expected the metrics of a controller built on client-go or controller-runtime", source, lines)
-	}
-	found := s.Names()
-	if b.finish(); len(s.Queues) == 0 {
-		return nil, fmt.Errorf("%s: found neither adds nor durations of %s, expected workqueue_adds_total, workqueue_queue_duration_seconds and workqueue_work_duration_seconds", source, strings.Join(found, ", "))
-	}
 	return s, nil
-}
-
-func keysOf[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
-// filter keeps the lines of the families that are read and leaves the others
-// blank, so that a fault elsewhere does no harm and lines keep their numbers.
-// OpenMetrics' exemplars go and its timestamps, in seconds, become milliseconds.
-func filter(r io.Reader) (text []byte, lines int, err error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, 1<<20)
-	var out bytes.Buffer
-	size := 0
-	for in.Scan() {
-		line := in.Text()
-		lines++
-		if size += len(line) + 1; size > maxText {
-			return nil, 0, fmt.Errorf("found more than %d MB, expected the text of one scrape", maxText>>20)
-		}
-		sample := strings.TrimLeft(line, " \t")
-		if typed, ok := strings.CutPrefix(sample, "# TYPE "); ok {
-			sample = typed
-		}
-		if slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(sample, f) }) && !strings.Contains(sample, "_created") {
-			out.WriteString(plainSample(line))
-		}
-		out.WriteByte('\n')
-	}
-	if err := in.Err(); err != nil {
-		return nil, 0, fmt.Errorf("line %d: %w", lines+1, err)
-	}
-	return out.Bytes(), lines, nil
-}
-
-// untold gives the TYPE lines of the histograms that have none, as when only
-// lines that begin with workqueue were kept.
-func untold(text []byte) []byte {
-	var types []byte
-	for _, family := range []string{
-		"workqueue_queue_duration_seconds", "workqueue_work_duration_seconds",
-		"rest_client_rate_limiter_duration_seconds", "rest_client_request_duration_seconds", "controller_runtime_reconcile_time_seconds",
-	} {
-		if bytes.Contains(text, []byte(family+"_bucket")) && !bytes.Contains(text, []byte("# TYPE "+family+" ")) {
-			types = append(types, "# TYPE "+family+" histogram\n"...)
-		}
-	}
-	return types
-}
-
-// plainSample writes a sample line as the text format has it.
-func plainSample(line string) string {
-	if line[0] == '#' {
-		return line
-	}
-	at := valueAt(line)
-	// Behind the labels a # begins an exemplar.
-	value, _, _ := strings.Cut(line[at:], "#")
-	f := strings.Fields(value)
-	if len(f) == 2 {
-		// In milliseconds that would be before March 1973.
-		if t, err := strconv.ParseFloat(f[1], 64); err == nil && t > 0 && t < 1e11 {
-			f[1] = strconv.FormatInt(int64(math.Round(t*1e3)), 10)
-		}
-	}
-	return line[:at] + " " + strings.Join(f, " ")
-}
-
-// valueAt is where the value of a sample line begins: behind its labels, or behind
-// its name if it has none.
-func valueAt(line string) int {
-	name := len(line) - len(strings.TrimLeft(line, " \t"))
-	end := strings.IndexAny(line[name:], " \t{")
-	if end < 0 {
-		return len(line)
-	}
-	end += name
-	labels := strings.TrimLeft(line[end:], " \t")
-	if !strings.HasPrefix(labels, "{") {
-		return end
-	}
-	quoted := false
-	for i := 0; i < len(labels); i++ {
-		switch {
-		case quoted && labels[i] == '\\':
-			i++ // what is escaped ends no value
-		case labels[i] == '"':
-			quoted = !quoted
-		case labels[i] == '}' && !quoted:
-			return len(line) - len(labels) + i + 1
-		}
-	}
-	return len(line)
 }
 
 // A builder merges series into a snapshot.
 type builder struct{ s *Snapshot }
 
 func (b builder) add(family string, kind dto.MetricType, m *dto.Metric) error {
-	if ms := m.GetTimestampMs(); ms > 0 {
-		if at := time.UnixMilli(ms); at.After(b.s.Taken) {
-			b.s.Taken = at
-		}
-	}
 	value := func() (float64, error) { return checked(family, m, kind) }
 	switch family {
 	case "process_start_time_seconds":

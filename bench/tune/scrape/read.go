@@ -22,8 +22,8 @@ func IsURL(source string) bool {
 // patience is how long a scrape may take.
 const patience = 30 * time.Second
 
-// Read takes a scrape from a file, gzipped or not, or from a URL.
-func Read(ctx context.Context, source string) (*Snapshot, error) {
+// Read takes the scrapes of a file, gzipped or not, or one from a URL.
+func Read(ctx context.Context, source string) ([]*Snapshot, error) {
 	if IsURL(source) {
 		return get(ctx, source)
 	}
@@ -35,7 +35,7 @@ func Read(ctx context.Context, source string) (*Snapshot, error) {
 	return unzip(source, f)
 }
 
-func unzip(source string, r io.Reader) (*Snapshot, error) {
+func unzip(source string, r io.Reader) ([]*Snapshot, error) {
 	in := bufio.NewReader(r)
 	if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
 		return Parse(source, in)
@@ -59,7 +59,7 @@ func Redacted(source string) string {
 	return source
 }
 
-func get(ctx context.Context, address string) (*Snapshot, error) {
+func get(ctx context.Context, address string) ([]*Snapshot, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	shown := Redacted(address)
@@ -74,16 +74,18 @@ func get(ctx context.Context, address string) (*Snapshot, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw may have the rights to ask)", shown, answer.Status)
+		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw of the pod's proxy may have the rights to ask)", shown, answer.Status)
 	}
-	s, err := unzip(shown, answer.Body)
+	list, err := unzip(shown, answer.Body)
 	if err != nil {
 		return nil, inTime(ctx, limited, shown, err)
 	}
-	if s.Taken.IsZero() {
-		s.Taken = time.Now()
+	for _, s := range list {
+		if s.Taken.IsZero() {
+			s.Taken = time.Now()
+		}
 	}
-	return s, nil
+	return list, nil
 }
 
 // inTime says it of an error that comes of the end of patience.

@@ -1,10 +1,12 @@
 // Package scrape reads what a controller tells about itself at /metrics. Its steps, in order:
 //
 //  1. [Read] takes a file, gzipped or not, or a URL, in the Prometheus text
-//     format or OpenMetrics; [Parse] keeps the families that concern work
-//     queues and API calls, merged over all labels but the queue's name.
-//  2. [Between] subtracts two snapshots of one process; [Since] takes all that
-//     one process counted.
+//     format or OpenMetrics, of one scrape or many; [Parse] keeps the families
+//     that concern work queues and API calls, by process (target) and time, merged
+//     over all labels but the queue's name. [Query] asks a Prometheus server.
+//  2. [Over] adds up what one process counted over a series, step by step; [Between]
+//     subtracts two snapshots; [Since] takes all that one process counted.
+//     [Sum] adds replicas.
 //
 // What it can't use is an error that names the source, the family and the
 // queue; what it can use with a doubt is told in [Queue.Doubts].
@@ -20,6 +22,7 @@ import (
 // A Snapshot is one reading of a process's counters.
 type Snapshot struct {
 	Source  string
+	Target  string    // pod or address, where the text holds several; "" if it doesn't tell
 	Taken   time.Time // when; zero if the text doesn't tell
 	Started time.Time // when the process started; zero if it doesn't tell
 	Counts
@@ -58,6 +61,8 @@ type Queue struct {
 	// Kind is what the labels of workqueue_depth tell of the queue.
 	Kind Kind `json:"kind"`
 
+	Steps []Step `json:"steps,omitempty"` // of a series of scrapes, what was counted from each to the next
+
 	Doubts []string `json:"doubts,omitempty"` // what of the above is missing or merged
 	Reset  bool     `json:"reset,omitempty"`  // a counter fell between begin and end: nothing of the above holds
 
@@ -93,8 +98,11 @@ func (c Client) Calls() float64 {
 // A Delta is what a process counted in an interval.
 type Delta struct {
 	Interval time.Duration `json:"interval"`
-	Told     string        `json:"told"` // where the interval is known from
+	Told     string        `json:"told"`           // where the interval is known from
+	Gaps     []string      `json:"gaps,omitempty"` // of a series: what is not known of it
 	Counts
+
+	restarted bool // only what was counted since is here
 }
 
 var errReset = errors.New("fell between begin and end")

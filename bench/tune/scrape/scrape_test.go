@@ -19,16 +19,18 @@ import (
 
 func read(t *testing.T, source string) *Snapshot {
 	t.Helper()
-	s, err := Read(t.Context(), source)
+	list, err := Read(t.Context(), source)
 	require.NoError(t, err)
-	return s
+	require.Len(t, list, 1)
+	return list[0]
 }
 
 func parse(t *testing.T, text string) *Snapshot {
 	t.Helper()
-	s, err := Parse("metrics.txt", strings.NewReader(text))
+	list, err := Parse("metrics.txt", strings.NewReader(text))
 	require.NoError(t, err)
-	return s
+	require.Len(t, list, 1)
+	return list[0]
 }
 
 // A kube-controller-manager's scrapes, 150 seconds apart, while 30 deployments rolled.
@@ -145,8 +147,8 @@ func TestParseForms(t *testing.T) {
 		lines[3], lines[4] = lines[4], lines[3]
 		assert.Equal(t, want, parse(t, strings.Join(lines, "")).Queues["a"])
 	})
-	t.Run("several pods", func(t *testing.T) {
-		s := parse(t, strings.ReplaceAll(histograms, "workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\",pod=\"x\"} 4\nworkqueue_adds_total{name=\"a\",pod=\"y\"} 3"))
+	t.Run("other labels", func(t *testing.T) {
+		s := parse(t, strings.ReplaceAll(histograms, "workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\",shard=\"x\"} 4\nworkqueue_adds_total{name=\"a\",shard=\"y\"} 3"))
 		assert.Equal(t, 7.0, s.Queues["a"].Adds)
 		assert.Contains(t, s.Queues["a"].Doubts, "workqueue_adds_total: 2 series of other labels were added up")
 	})
@@ -300,7 +302,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("# EOF\nworkqueue_adds_total{name=\"a\"} 1 1.5 # {} 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("m", strings.NewReader(text))
-		if (s == nil) == (err == nil) {
+		if (len(s) == 0) == (err == nil) {
 			t.Fatalf("found %v and %v, expected a snapshot or an error", s, err)
 		}
 	})

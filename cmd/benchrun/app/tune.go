@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +19,8 @@ import (
 // A tuneCommandLine is what tune's flags say.
 type tuneCommandLine struct {
 	metrics    []string
+	query      scrape.Query
+	replicas   string
 	interval   time.Duration
 	duration   time.Duration
 	sinceStart bool
@@ -30,17 +31,16 @@ type tuneCommandLine struct {
 	settings   tuneSettings
 	options    tune.Options
 	costs      string
-	dir        string
+	dir        reportDir
 	out        output
-
-	elections bool
-	election  electionTuning
+	elections  bool // the command of an earlier version, which is benchrun election today
+	election   electionTuning
 }
 
 func (s Suite) tuneCommand() *cobra.Command {
 	var l tuneCommandLine
 	cmd := &cobra.Command{
-		Use:   "tune {--metrics BEGIN END | --workload WORKLOAD | --trace RECORDING | --election}",
+		Use:   "tune {--prometheus URL | --metrics SCRAPES | --workload WORKLOAD | --trace RECORDING}",
 		Short: "Recommend a controller's settings from what it measured",
 		Long: `Tune fits a model of a controller to what it tells about itself, shows how well
 the model repeats the measurement, and searches for the cheapest settings that
@@ -50,10 +50,17 @@ resource. Another queue is recommended only if it settles events a tenth sooner
 or saves a hundredth of a processor; from where on one does is said.
 
 The load is one of
-  --metrics BEGIN END    two scrapes of /metrics, files (gzipped or not) or URLs, and --interval between them
-  --metrics END          one scrape, with --duration or --since-start; of a URL, two are taken --interval apart
+  --prometheus URL       what a Prometheus server scraped, with --selector and --range
+  --metrics URL          /metrics, scraped every few seconds for --interval
+  --metrics FILES        a series of scrapes in the order of time, files (gzipped or not), a directory of them, or
+                         OpenMetrics with timestamps (promtool tsdb dump-openmetrics); --interval if nothing in them tells it
+  --metrics BEGIN END    two scrapes and --interval between them, which tell less: not how the load varies
+  --metrics END          one scrape, with --duration or --since-start
   --workload WORKLOAD    a preset or file (see benchrun workload)
   --trace RECORDING      recorded watch events, with --service
+
+The metrics have to be the controller's own: kubectl get --raw /metrics gives the API server's, which are refused.
+Those of kube-controller-manager are at port 10257 of its pod, behind the proxy of the example.
 
 An objective is a bound: 'p99 queue wait < 1s', 'p99 settle < 5s', 'mean work < 1s',
 'depth < 100', 'utilisation < 80%', 'api qps <= 50', 'max workers 32'. Wait is
@@ -66,16 +73,19 @@ With --what-if the same figures are predicted for a change that you have in mind
 
 What the metrics don't carry is said or taken from flags; what is a default is
 named so. Where the data can't carry advice tune says what to record instead.
-With --election it recommends the three settings of leader election instead.
 
 Exit codes: 0 advice, also where it is to change nothing; 2 no advice, or an
 objective that nothing can meet, or that nothing met within the budget (the
 report says which of the two and what comes nearest).`,
-		Example: `  # Two scrapes of kube-controller-manager, five minutes apart
-  kubectl get --raw /metrics > begin.txt; sleep 300; kubectl get --raw /metrics > end.txt
+		Example: `  # What Prometheus knows of kube-controller-manager
+  benchrun tune --prometheus http://localhost:9090 --selector '{job="kube-controller-manager"}' --range 6h
+
+  # Or two scrapes of it, five minutes apart, through the API server's proxy of its pod
+  P=/api/v1/namespaces/kube-system/pods/https:kube-controller-manager-NODE:10257/proxy/metrics
+  kubectl get --raw $P > begin.txt; sleep 300; kubectl get --raw $P > end.txt
   benchrun tune --metrics begin.txt end.txt --interval 5m
 
-  # A controller of your own, scraped now and in ten minutes
+  # A controller of your own, scraped every five seconds for ten minutes
   benchrun tune --metrics http://localhost:8080/metrics --interval 10m --workers 5 --qps 20 --burst 30
 
   # Within limits
@@ -88,19 +98,12 @@ report says which of the two and what comes nearest).`,
 
   # Before it runs, for a workload or for recorded events
   benchrun tune --workload rolling-update --service 'lognormal(20ms, 300ms)' --calls 2 --call-latency 10ms
-  benchrun tune --trace pods.json --service 'exp(30ms)'
-
-  # Leader election for a failover within 10 s and 5 calls a second
-  benchrun tune --election --failover 10s --api-budget 5`,
+  benchrun tune --trace pods.json --service 'exp(30ms)'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := l.checkKind(cmd); err != nil {
-				return err
-			}
 			if l.elections {
-				if len(args) > 0 {
-					return noArgs(cmd, args)
-				}
-				return l.runElection(cmd)
+				fmt.Fprintln(cmd.ErrOrStderr(), "tune --election is benchrun election now, with the same flags")
+				l.election.seed, l.election.dir, l.election.out = l.options.Seed, l.dir, l.out
+				return l.election.run(cmd)
 			}
 			return l.run(cmd, args)
 		},
@@ -111,8 +114,14 @@ report says which of the two and what comes nearest).`,
 
 func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&l.metrics, "metrics", nil, "scrapes of /metrics, files or URLs: begin and end, or one")
-	f.DurationVar(&l.interval, "interval", 0, "time between the two scrapes; of URLs, how long to wait (default of URLs 1m)")
+	f.StringArrayVar(&l.metrics, "metrics", nil, "scrapes of /metrics in the order of time: files, a directory of them, OpenMetrics with timestamps, or a URL")
+	f.DurationVar(&l.interval, "interval", 0, "time from one scrape to the next; of a URL, how long to scrape it (default of a URL 1m)")
+	f.StringVar(&l.query.URL, "prometheus", "", "URL of a Prometheus server that scrapes the controller")
+	f.StringVar(&l.query.Selector, "selector", "", "matchers of the controller's series, as in '{job=\"kube-controller-manager\"}'")
+	f.DurationVar(&l.query.Range, "range", 6*time.Hour, "how far back --prometheus is asked")
+	f.DurationVar(&l.query.Step, "step", 0, "time between two scrapes of a URL (default 5s) or samples of Prometheus (default every one)")
+	f.StringVar(&l.query.Config, "http-config", "", "file of authorization, basic_auth and tls_config for --prometheus, as promtool's --http.config.file")
+	f.StringVar(&l.replicas, "replicas", "", "several that worked are advised one by one (each) or added up (sum)")
 	f.DurationVar(&l.duration, "duration", 0, "what one scrape covers, since the process started")
 	f.BoolVar(&l.sinceStart, "since-start", false, "one scrape covers the time since process_start_time_seconds")
 	f.StringVar(&l.workload, "workload", "", "preset or file (see benchrun list workloads)")
@@ -126,31 +135,25 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.options.Client, "client", "", "whether queues share one client's limit: shared, own (default own in kube-controller-manager, else shared)")
 	f.Uint64Var(&l.options.Seed, "seed", 1, "seed of the simulations; how far another one's advice differs tells how far to trust it")
 	f.DurationVar(&l.options.Budget, "budget", 5*time.Minute, "time for fit and search, which seldom need it, 0 for no limit")
-	f.StringVar(&l.dir, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune, or -election)")
-	f.BoolVar(&l.elections, "election", false, "recommend the settings of leader election")
+	f.StringVar(&l.dir.path, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
 	l.out.addTo(cmd)
-	l.election.addTo(cmd)
+	l.formerly(cmd)
 	// The flags are known to exist.
 	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions([]string{"shared", "own"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("replicas", cobra.FixedCompletions([]string{"each", "sum"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions([]string{"p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("what-if", completeSettings)
 	_ = cmd.RegisterFlagCompletionFunc("queue", l.completeQueues)
 }
 
-// checkKind refuses flags of the other kind of advice, which would do nothing.
-func (l *tuneCommandLine) checkKind(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		ofElections := strings.HasPrefix(f.Usage, electionUsage)
-		switch {
-		case err != nil || slices.Contains([]string{"election", "seed", "output", "out"}, f.Name):
-		case l.elections && !ofElections:
-			err = fmt.Errorf("--%s: has no effect with --election", f.Name)
-		case !l.elections && ofElections:
-			err = fmt.Errorf("--%s: needs --election", f.Name)
-		}
-	})
-	return err
+// formerly keeps the flags of leader election, which help no longer shows.
+func (l *tuneCommandLine) formerly(cmd *cobra.Command) {
+	old := &cobra.Command{}
+	old.Flags().BoolVar(&l.elections, "election", false, "")
+	l.election.addTo(old)
+	old.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	cmd.Flags().AddFlagSet(old.Flags())
 }
 
 // check finds out which of the inputs is given.
@@ -161,27 +164,35 @@ func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s: found %q without --metrics", cmd.CommandPath(), args[0])
 	}
 	given := 0
-	for _, is := range []bool{len(l.metrics) > 0, l.workload != "", l.trace != ""} {
+	for _, is := range []bool{len(l.metrics) > 0, l.query.URL != "", l.workload != "", l.trace != ""} {
 		if is {
 			given++
 		}
 	}
 	switch {
 	case given == 0:
-		return fmt.Errorf("%s: found no load, expected --metrics, --workload or --trace, or --election", cmd.CommandPath())
+		return fmt.Errorf("%s: found no load, expected --metrics, --prometheus, --workload or --trace", cmd.CommandPath())
 	case given > 1:
-		return fmt.Errorf("%s: found several loads, expected one of --metrics, --workload and --trace", cmd.CommandPath())
-	case len(l.metrics) > 2:
-		return fmt.Errorf("--metrics: found %d scrapes, expected begin and end", len(l.metrics))
-	case len(l.metrics) == 0 && (l.interval != 0 || l.duration != 0 || l.sinceStart || l.options.Queue != ""):
-		return errors.New("--interval, --duration, --since-start and --queue are of scrapes: expected --metrics beside them")
-	case len(l.metrics) == 2 && (l.duration != 0 || l.sinceStart):
-		return errors.New("--duration and --since-start are of one scrape, found two; expected --interval")
+		return fmt.Errorf("%s: found several loads, expected one of --metrics, --prometheus, --workload and --trace", cmd.CommandPath())
+	case len(l.metrics) == 0 && (l.interval != 0 || l.duration != 0 || l.sinceStart):
+		return errors.New("--interval, --duration and --since-start are of scrapes: expected --metrics beside them")
+	case len(l.metrics) == 0 && l.query.URL == "" && (l.options.Queue != "" || l.replicas != ""):
+		return errors.New("--queue and --replicas are of scrapes: expected --metrics or --prometheus beside them")
+	case l.query.URL != "" && l.query.Selector == "":
+		return errors.New("--prometheus: expected --selector beside it, as in '{job=\"kube-controller-manager\"}'")
+	case l.query.URL == "" && (l.query.Selector != "" || l.query.Config != "" || cmd.Flags().Changed("range")):
+		return errors.New("--selector, --range and --http-config are of Prometheus: expected --prometheus beside them")
+	case l.query.Range <= 0 || l.query.Step < 0:
+		return fmt.Errorf("--range, --step: found %v and %v, expected durations as in 6h and 30s", l.query.Range, l.query.Step)
+	case l.replicas != "" && l.replicas != "each" && l.replicas != "sum":
+		return fmt.Errorf("--replicas: found %q, expected each or sum", l.replicas)
+	case len(l.metrics) > 1 && (l.duration != 0 || l.sinceStart):
+		return fmt.Errorf("--duration and --since-start are of one scrape, found %d; expected --interval", len(l.metrics))
 	case l.duration != 0 && l.sinceStart:
 		return errors.New("--duration: found it beside --since-start, expected one of them")
 	case l.options.Keys < 0:
 		return fmt.Errorf("--keys: found %d, expected a number of objects, or 0 if it is not known", l.options.Keys)
-	case len(l.metrics) > 0 && (cmd.Flags().Changed("service") || cmd.Flags().Changed("failure")):
+	case (len(l.metrics) > 0 || l.query.URL != "") && (cmd.Flags().Changed("service") || cmd.Flags().Changed("failure")):
 		return errors.New("--service and --failure are of a workload or recording, and have no effect with --metrics, which tell both")
 	case l.options.Client != "" && l.options.Client != "shared" && l.options.Client != "own":
 		return fmt.Errorf("--client: found %q, expected shared or own", l.options.Client)
@@ -215,7 +226,8 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err := l.check(cmd, args); err != nil {
 		return err
 	}
-	err := l.checkDir("tune")
+	l.dir.kind = "tune"
+	err := l.dir.check()
 	if err != nil {
 		return err
 	}
@@ -241,45 +253,10 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	return l.publish(cmd, result)
 }
 
-// checkDir refuses a directory that can't take the report.
-func (l *tuneCommandLine) checkDir(kind string) error {
-	if err := usable(cmp.Or(l.dir, newDir(kind))); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	return nil
-}
-
-// write has a report written into the directory that a flag names, unless somebody else
-// has written there meanwhile, or into a new one.
-func (l *tuneCommandLine) write(kind string, write func(dir string) error) error {
-	if l.dir != "" {
-		if err := usable(l.dir); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(l.dir, 0o777); err != nil {
-			return err
-		}
-		return write(l.dir)
-	}
-	for {
-		l.dir = newDir(kind)
-		if err := os.MkdirAll(filepath.Dir(l.dir), 0o777); err != nil {
-			return err
-		}
-		err := os.Mkdir(l.dir, 0o777)
-		if err == nil {
-			return write(l.dir)
-		}
-		if !errors.Is(err, os.ErrExist) { // else another process was faster
-			return err
-		}
-	}
-}
-
 func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 	// The advice is shown even if the disk is full.
-	wrote := l.write("tune", func(dir string) error { return reports.WriteTune(dir, *r) })
-	page := filepath.Join(l.dir, "report.html")
+	wrote := l.dir.write(func(dir string) error { return reports.WriteTune(dir, *r) })
+	page := filepath.Join(l.dir.path, "report.html")
 	if wrote != nil {
 		page = ""
 	}

@@ -3,8 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -45,13 +49,22 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 		r, err := tune.Recording(ctx, func(uint64) sim.Arrivals { return recording.Arrivals() }, spec, l.options)
 		return named(r, "recording "+filepath.Base(l.trace), err)
 	}
-	d, err := l.delta(cmd, progress)
+	deltas, note, err := l.deltas(cmd, progress)
 	if err != nil {
 		return nil, err
 	}
-	source := fmt.Sprintf("%s, %v by %s", sourceNames(l.metrics), d.Interval.Round(time.Millisecond), d.Told)
-	r, err := tune.Metrics(ctx, d, l.options)
-	return named(r, source, err)
+	var all *tune.Result
+	for _, x := range deltas {
+		r, err := tune.Metrics(ctx, x.delta, l.options)
+		if err != nil {
+			return nil, err
+		}
+		if all = r.Join(all, x.target); note != "" {
+			all.Notes, note = append([]string{note}, all.Notes...), ""
+		}
+	}
+	d := deltas[0].delta
+	return named(all, fmt.Sprintf("%s, %v by %s", l.sources(), d.Interval.Round(time.Millisecond), d.Told), nil)
 }
 
 // queueCosts reads what queues cost in a run of the benchmarks.
@@ -74,58 +87,175 @@ func named(r *tune.Result, source string, err error) (*tune.Result, error) {
 	return r, err
 }
 
-// sourceNames leaves the folders out, which are nobody's business in a report.
-func sourceNames(sources []string) string {
-	text := ""
-	for i, s := range sources {
-		if i > 0 {
-			text += " to "
-		}
+// sources names what was read, without the folders, which are nobody's business in a report.
+func (l *tuneCommandLine) sources() string {
+	if l.query.URL != "" {
+		return scrape.Redacted(l.query.URL) + " " + l.query.Selector
+	}
+	var names []string
+	for _, s := range l.metrics {
 		if !scrape.IsURL(s) {
 			s = filepath.Base(s)
 		}
-		text += scrape.Redacted(s)
+		names = append(names, scrape.Redacted(s))
 	}
-	return text
+	if len(names) == 1 {
+		return names[0]
+	}
+	return names[0] + " to " + names[len(names)-1]
 }
 
-// delta is what was counted between two scrapes, or up to one.
-func (l *tuneCommandLine) delta(cmd *cobra.Command, progress *progressLine) (*scrape.Delta, error) {
-	begin, err := scrape.Read(cmd.Context(), l.metrics[0])
+// A replica is a process and what it counted.
+type replica struct {
+	target string // "" if there is one
+	delta  *scrape.Delta
+}
+
+// deltas are what was counted, of each replica that is to be tuned alone.
+func (l *tuneCommandLine) deltas(cmd *cobra.Command, progress *progressLine) ([]replica, string, error) {
+	list, err := l.snapshots(cmd, progress)
+	if err != nil {
+		return nil, "", err
+	}
+	targets := scrape.Targets(list)
+	deltas := map[string]*scrape.Delta{}
+	for _, target := range targets {
+		series := scrape.Of(list, target)
+		if len(series) == 1 && (l.duration > 0 || l.sinceStart) {
+			deltas[target], err = scrape.Since(series[0], l.duration)
+		} else if len(series) == 1 && l.interval > 0 && len(targets) == 1 {
+			err = errors.New("--interval: found it with one scrape, expected a second one; of one, --duration or --since-start tells what it covers")
+		} else {
+			deltas[target], err = scrape.Over(series, l.interval)
+		}
+		if err != nil && len(targets) == 1 {
+			return nil, "", err
+		}
+		if err != nil { // a replica that came or went
+			delete(deltas, target)
+		}
+	}
+	active := scrape.Active(deltas)
+	switch {
+	case len(targets) == 1:
+		return []replica{{"", deltas[targets[0]]}}, "", nil
+	case len(active) == 0 && err != nil:
+		return nil, "", err
+	case len(active) == 0:
+		return nil, "", fmt.Errorf("none of %d replicas (%s) worked; record instead: a time in which one does", len(targets), scrape.Described(targets))
+	case len(active) == 1:
+		return []replica{{"", deltas[active[0]]}}, fmt.Sprintf("of %d replicas, %s alone worked: the advice is for it", len(targets), active[0]), nil
+	case l.replicas == "each":
+		var each []replica
+		for _, target := range active {
+			each = append(each, replica{target, deltas[target]})
+		}
+		return each, "", nil
+	case l.replicas == "sum":
+		var each []*scrape.Delta
+		for _, target := range active {
+			each = append(each, deltas[target])
+		}
+		return []replica{{"", scrape.Sum(each)}}, fmt.Sprintf("the counters of %s are added up, as of one that leads after the other: --workers is of one of them", scrape.Described(active)), nil
+	}
+	return nil, "", fmt.Errorf("found %d replicas that worked (%s), expected --replicas each (every one is a controller of its own) or --replicas sum (one led after the other), or a selector of one", len(active), scrape.Described(active))
+}
+
+// snapshots reads everything that was given.
+func (l *tuneCommandLine) snapshots(cmd *cobra.Command, progress *progressLine) ([]*scrape.Snapshot, error) {
+	if l.query.URL != "" {
+		started := time.Now()
+		q := l.query
+		q.Progress = func(doing string) {
+			progress.show(lab.Progress{Elapsed: time.Since(started), Doing: doing})
+		}
+		return q.Run(cmd.Context(), started)
+	}
+	if scrape.IsURL(l.metrics[0]) && l.duration == 0 && !l.sinceStart {
+		return l.watch(cmd, progress)
+	}
+	files, err := expanded(l.metrics)
 	if err != nil {
 		return nil, err
 	}
-	if len(l.metrics) == 1 && !(scrape.IsURL(l.metrics[0]) && l.duration == 0 && !l.sinceStart) {
-		if l.interval != 0 {
-			return nil, fmt.Errorf("--interval: found it with one scrape, expected a second one; of one, --duration or --since-start tells what it covers")
+	var list []*scrape.Snapshot
+	for _, file := range files {
+		some, err := scrape.Read(cmd.Context(), file)
+		if err != nil {
+			return nil, err
 		}
-		if l.duration == 0 && !l.sinceStart {
-			return nil, fmt.Errorf("--metrics: found one scrape, expected a second one and --interval, or --duration or --since-start with it")
-		}
-		return scrape.Since(begin, l.duration)
+		list = append(list, some...)
 	}
-	second := l.metrics[len(l.metrics)-1]
-	if scrape.IsURL(l.metrics[0]) {
-		l.interval = cmp.Or(l.interval, time.Minute)
-		started := time.Now()
-		err := wait(cmd, l.interval, func(left time.Duration) {
-			progress.show(lab.Progress{Elapsed: time.Since(started), Left: left, Doing: "until the second scrape of " + scrape.Redacted(second)})
+	return list, nil
+}
+
+// expanded takes the files of directories in the order of their names.
+func expanded(sources []string) ([]string, error) {
+	var files []string
+	for _, source := range sources {
+		info, err := os.Stat(source)
+		if scrape.IsURL(source) || err == nil && !info.IsDir() {
+			files = append(files, source)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries, err := os.ReadDir(source)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(source, e.Name()))
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: found no files, expected scrapes", strings.Join(sources, ", "))
+	}
+	return files, nil
+}
+
+// watch scrapes URLs, each of a replica, every few seconds.
+func (l *tuneCommandLine) watch(cmd *cobra.Command, progress *progressLine) ([]*scrape.Snapshot, error) {
+	urls := slices.Compact(slices.Sorted(slices.Values(l.metrics)))
+	interval := cmp.Or(l.interval, time.Minute)
+	l.interval = 0 // the clock tells better what passed between two requests
+	step := min(cmp.Or(l.query.Step, 5*time.Second), interval)
+	started := time.Now()
+	var list []*scrape.Snapshot
+	for n := 0; ; n++ {
+		for _, url := range urls {
+			some, err := scrape.Read(cmd.Context(), url)
+			if err != nil && n > 0 && cmd.Context().Err() == nil {
+				continue // it may come back; what is missing is told
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range some {
+				if s.Target == "" && len(urls) > 1 {
+					s.Target = scrape.Redacted(url)
+				}
+			}
+			list = append(list, some...)
+		}
+		left := interval - time.Since(started)
+		if left <= 0 || len(list) == 0 {
+			return list, nil
+		}
+		next := min(left, max(0, time.Duration(n+1)*step-time.Since(started)))
+		if left-next < step/2 {
+			next = left
+		}
+		err := wait(cmd, next, func(shorter time.Duration) {
+			progress.show(lab.Progress{Elapsed: time.Since(started), Left: left - next + shorter, Doing: fmt.Sprintf("%d scrapes of %s", n+1, scrape.Redacted(urls[0]))})
 		})
 		if err != nil {
 			return nil, err
 		}
-		// The clock tells better than the flag what passed between two requests.
-		end, err := scrape.Read(cmd.Context(), second)
-		if err != nil {
-			return nil, err
-		}
-		return scrape.Between(begin, end, end.Taken.Sub(begin.Taken))
 	}
-	end, err := scrape.Read(cmd.Context(), second)
-	if err != nil {
-		return nil, err
-	}
-	return scrape.Between(begin, end, l.interval)
 }
 
 // completeQueues offers the queues of the scrapes on the command line.
@@ -134,8 +264,8 @@ func (l *tuneCommandLine) completeQueues(_ *cobra.Command, args []string, _ stri
 		if scrape.IsURL(source) {
 			continue
 		}
-		if s, err := scrape.Read(context.Background(), source); err == nil {
-			return s.Names(), cobra.ShellCompDirectiveNoFileComp
+		if list, err := scrape.Read(context.Background(), source); err == nil {
+			return list[len(list)-1].Names(), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp

@@ -180,14 +180,14 @@ func (s *tuneSettings) reconcile(cmd *cobra.Command, r loadgen.Reconcile) loadge
 // wait sleeps, unless the command is interrupted.
 func wait(cmd *cobra.Command, d time.Duration, tell func(left time.Duration)) error {
 	end := time.Now().Add(d)
-	tick := time.NewTicker(min(d, time.Second))
+	tick := time.NewTicker(max(time.Millisecond, min(d, time.Second)))
 	defer tick.Stop()
 	for left := d; left > 0; left = time.Until(end) {
 		tell(left)
 		select {
 		case <-tick.C:
 		case <-cmd.Context().Done():
-			return errors.New("interrupted between the two scrapes: there is nothing to tune")
+			return errors.New("interrupted between two scrapes: there is nothing to tune")
 		}
 	}
 	return nil

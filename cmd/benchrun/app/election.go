@@ -25,32 +25,56 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// electionTuning is tune --election: its flags and what it does.
+// electionTuning is what the flags of election say.
 type electionTuning struct {
 	objectives lease.Objectives
 	current    string
 	elector    string
 	latency    string
 	stall      string
+	seed       uint64
 	world      failover.Config
+	dir        reportDir
+	out        output
 }
 
-// electionUsage begins the help of every flag that is of --election alone.
-const electionUsage = "election: "
+func electionCommand() *cobra.Command {
+	var e electionTuning
+	cmd := &cobra.Command{
+		Use:   "election",
+		Short: "Recommend the settings of leader election",
+		Long: `Election simulates crashes, partitions and slow API servers and recommends lease
+duration, renew deadline and retry period: the cheapest with which another
+replica leads in time.`,
+		Example: `  # A failover within 10 s and 5 API calls a second
+  benchrun election --failover 10s --api-budget 5
+
+  # What the settings of today do when the API server stalls
+  benchrun election --lease 15s/10s/2s --api-stall 'exp(8s)' --api-stall-every 5m`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.Uint64Var(&e.seed, "seed", 1, "seed of the simulations")
+	f.StringVar(&e.dir.path, "out", "", "directory of the report, new or empty (default reports/out/TIME-election)")
+	e.out.addTo(cmd)
+	e.addTo(cmd)
+	return cmd
+}
 
 func (e *electionTuning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.DurationVar(&e.objectives.Failover, "failover", 0, electionUsage+"wanted time from a leader's crash until another leads, in 99 of 100 cases (default that of --lease)")
-	f.Float64Var(&e.objectives.Calls, "api-budget", 0, electionUsage+"API calls a second of all candidates together (default those of --lease)")
-	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, electionUsage+"how many times as fast one candidate's clock may run as another's")
-	f.StringVar(&e.current, "lease", failover.Defaults.String(), electionUsage+"current lease duration/renew deadline/retry period")
-	f.StringVar(&e.elector, "elector", "client-go", electionUsage+"elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
-	f.IntVar(&e.world.Candidates, "candidates", 2, electionUsage+"replicas that take part")
-	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", electionUsage+"duration of an API call, a distribution (see benchrun workload --help)")
-	f.Float64Var(&e.world.Errors, "api-errors", 0, electionUsage+"share of API calls that fail")
-	f.StringVar(&e.stall, "api-stall", "", electionUsage+"how long the API server stalls now and then, a distribution")
-	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, electionUsage+"mean time between stalls")
-	f.IntVar(&e.world.Runs, "runs", 10_000, electionUsage+"simulated runs of each scenario")
+	f.DurationVar(&e.objectives.Failover, "failover", 0, "wanted time from a leader's crash until another leads, in 99 of 100 cases (default that of --lease)")
+	f.Float64Var(&e.objectives.Calls, "api-budget", 0, "API calls a second of all candidates together (default those of --lease)")
+	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, "how many times as fast one candidate's clock may run as another's")
+	f.StringVar(&e.current, "lease", failover.Defaults.String(), "current lease duration/renew deadline/retry period")
+	f.StringVar(&e.elector, "elector", "client-go", "elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
+	f.IntVar(&e.world.Candidates, "candidates", 2, "replicas that take part")
+	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", "duration of an API call, a distribution (see benchrun workload --help)")
+	f.Float64Var(&e.world.Errors, "api-errors", 0, "share of API calls that fail")
+	f.StringVar(&e.stall, "api-stall", "", "how long the API server stalls now and then, a distribution")
+	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, "mean time between stalls")
+	f.IntVar(&e.world.Runs, "runs", 10_000, "simulated runs of each scenario")
 	// The flag is known to exist.
 	_ = cmd.RegisterFlagCompletionFunc("elector", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return electorNames(), cobra.ShellCompDirectiveNoFileComp
@@ -128,18 +152,18 @@ func parseLease(text string) (failover.Settings, error) {
 	return s, s.Validate()
 }
 
-// runElection simulates, writes the report, and prints the settings side by side and
-// what to paste.
-func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
-	e := &l.election
+// run simulates, writes the report, and prints the settings side by side and what to
+// paste.
+func (e *electionTuning) run(cmd *cobra.Command) error {
+	e.dir.kind = "election"
 	p, err := e.problem(cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}
-	if err := l.checkDir("election"); err != nil {
+	if err := e.dir.check(); err != nil {
 		return err
 	}
-	p.World.Seed = l.options.Seed
+	p.World.Seed = e.seed
 	fmt.Fprintf(cmd.ErrOrStderr(), "elector %s, seed %d\n", e.elector, p.World.Seed)
 	begin := time.Now()
 	progress := newProgressLine(cmd.ErrOrStderr())
@@ -160,8 +184,8 @@ func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
 	}
 	advice.Elector = e.elector
 	// The advice is shown even if the disk is full.
-	wrote := l.write("election", func(dir string) error { return reports.WriteElection(dir, advice) })
-	if err := l.out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || l.out != "table" {
+	wrote := e.dir.write(func(dir string) error { return reports.WriteElection(dir, advice) })
+	if err := e.out.print(cmd.OutOrStdout(), electionTable(advice)); err != nil || e.out != "table" {
 		return errors.Join(err, wrote)
 	}
 	w := cmd.OutOrStdout()
@@ -169,7 +193,7 @@ func (l *tuneCommandLine) runElection(cmd *cobra.Command) error {
 		fmt.Fprintf(w, "\n%s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  "))
 	}
 	if wrote == nil {
-		fmt.Fprintf(w, "\nreport: %s\n", filepath.Join(l.dir, "report.html"))
+		fmt.Fprintf(w, "\nreport: %s\n", filepath.Join(e.dir.path, "report.html"))
 	}
 	return wrote
 }

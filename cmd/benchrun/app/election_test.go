@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-func TestTuneElection(t *testing.T) {
+func TestElection(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	code, stdout, stderr := benchrun(t, "tune", "--election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline", "--out", dir)
+	code, stdout, stderr := benchrun(t, "election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline", "--out", dir)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "report: "+filepath.Join(dir, "report.html"))
 	for _, name := range []string{"report.html", "election.json", "election.md"} {
@@ -35,36 +35,36 @@ func TestTuneElection(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "kept"), nil, 0o666))
 	for want, args := range map[string]string{
-		"--lease: found \"15s\"":                   "--lease=15s",
-		"--lease: found \"x\"":                     "--lease=15s/10s/x",
-		"--lease: renew deadline: found 2s":        "--lease=15s/2s/2s",
-		"--elector: unknown elector \"zab\"":       "--elector=zab",
-		"--api-latency:":                           "--api-latency=soon",
-		"--api-stall:":                             "--api-stall=soon",
-		"--candidates: found -1":                   "--candidates=-1",
-		"--candidates: found 0, expected 2":        "--candidates=0",
-		"--candidates: found 1, expected 2":        "--candidates=1",
-		"--candidates: found 101":                  "--candidates=101",
-		"--runs: found 0":                          "--runs=0",
-		"--api-errors: found 1":                    "--api-errors=1",
-		"--api-stall-every: expected":              "--api-stall-every=1m",
-		"--failover: found 0s":                     "--failover=0",
-		"--api-budget: found -1":                   "--api-budget=-1",
-		"--clock-skew: found 0":                    "--clock-skew=0",
-		"--workers: has no effect with --election": "--workers=5",
+		"--lease: found \"15s\"":                 "--lease=15s",
+		"--lease: found \"x\"":                   "--lease=15s/10s/x",
+		"--lease: renew deadline: found 2s":      "--lease=15s/2s/2s",
+		"--elector: unknown elector \"zab\"":     "--elector=zab",
+		"--api-latency:":                         "--api-latency=soon",
+		"--api-stall:":                           "--api-stall=soon",
+		"--candidates: found -1":                 "--candidates=-1",
+		"--candidates: found 0, expected 2":      "--candidates=0",
+		"--candidates: found 1, expected 2":      "--candidates=1",
+		"--candidates: found 101":                "--candidates=101",
+		"--runs: found 0":                        "--runs=0",
+		"--api-errors: found 1":                  "--api-errors=1",
+		"--api-stall-every: expected":            "--api-stall-every=1m",
+		"--failover: found 0s":                   "--failover=0",
+		"--api-budget: found -1":                 "--api-budget=-1",
+		"--clock-skew: found 0":                  "--clock-skew=0",
+		"unknown flag: --workers":                "--workers=5",
 		"--out: ":                                "--out=" + full,
 		"no settings fail over in 2s":            "--failover=2s",
 		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
 		"clock skew: found 1, expected a factor": "--clock-skew=1",
 	} {
-		code, _, stderr := benchrun(t, "tune", "--election", "--runs=20", "--seed=1", args)
+		code, _, stderr := benchrun(t, "election", "--runs=20", "--seed=1", args)
 		assert.Equal(t, 2, code, args)
 		assert.Contains(t, stderr, want, args)
 		assert.Equal(t, 1, strings.Count(stderr, "error:"), stderr)
 	}
-	code, _, stderr = benchrun(t, "tune", "--workload", "hot-keys", "--failover", "10s")
+	code, _, stderr = benchrun(t, "tune", "--election", "--failover", "0", "--runs=20")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "--failover: needs --election")
+	assert.Contains(t, stderr, "tune --election is benchrun election now, with the same flags\nerror: --failover: found 0s", "the flags of earlier versions work")
 }
 
 // An elector of one's own is simulated itself, not ours in its place.
@@ -80,13 +80,13 @@ func TestAddedElector(t *testing.T) {
 
 // Ctrl-C before any settings are known to do says that there are none; scenarios
 // that it left out are no zeros.
-func TestTuneElectionInterrupted(t *testing.T) {
+func TestElectionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout strings.Builder
 	dir := filepath.Join(t.TempDir(), "new")
 	stderr := trigger{word: "measuring", then: cancel}
-	code := testSuite().Main(ctx, []string{"tune", "--election", "--runs", "20", "--seed", "1", "--out", dir}, &stdout, &stderr)
+	code := testSuite().Main(ctx, []string{"election", "--runs", "20", "--seed", "1", "--out", dir}, &stdout, &stderr)
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout.String())
 	assert.NoDirExists(t, dir)

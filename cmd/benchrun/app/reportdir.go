@@ -1,0 +1,49 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A reportDir is where advice is written: the directory that a flag names, or a new one.
+type reportDir struct {
+	path string
+	kind string // ends the name of a new one
+}
+
+// check refuses a directory that can't take the report.
+func (d *reportDir) check() error {
+	if err := usable(cmp.Or(d.path, newDir(d.kind))); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+// write has a report written, unless somebody else has written there meanwhile.
+func (d *reportDir) write(write func(dir string) error) error {
+	if d.path != "" {
+		if err := usable(d.path); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(d.path, 0o777); err != nil {
+			return err
+		}
+		return write(d.path)
+	}
+	for {
+		d.path = newDir(d.kind)
+		if err := os.MkdirAll(filepath.Dir(d.path), 0o777); err != nil {
+			return err
+		}
+		err := os.Mkdir(d.path, 0o777)
+		if err == nil {
+			return write(d.path)
+		}
+		if !errors.Is(err, os.ErrExist) { // else another process was faster
+			return err
+		}
+	}
+}
