@@ -20,6 +20,8 @@ bench: ## run every benchmark through go test, for benchstat -col /impl
 	go test -run '^$$' -bench . -timeout 1h ./bench
 lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
+minors: ## build and test the library against each supported Kubernetes minor
+	scripts/minors.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
 soak: ## run queues and informers for SOAK each (default 1h) and balance their counts
@@ -33,4 +35,4 @@ results: ## write reports/results from the result directories in RUN
 smoke: ## a short run of the main job
 	go run -trimpath ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint fuzz soak e2e ablation results smoke
+.PHONY: help run build test race bench lint minors fuzz soak e2e ablation results smoke

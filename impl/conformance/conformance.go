@@ -27,11 +27,7 @@ func Tests() []testing.InternalTest {
 		each("rate-limiter", impl.RateLimiters[string](), impltest.TestRateLimiter),
 		each("rate-limiting-queue", impl.RateLimitingQueues[string](), impltest.TestRateLimitingQueue),
 		each("priority-queue", impl.PriorityQueues[string](), impltest.TestPriorityQueue),
-		each("fifo", impl.FIFOs(), impltest.TestFIFO),
-		each("delta-fifo", impl.DeltaFIFOs(), impltest.TestDeltaFIFO),
-		each("in-order-fifo", impl.InOrderFIFOs(), impltest.TestInOrderFIFO),
-		each("indexer", impl.Indexers(), impltest.TestIndexer),
-		each("informer", impl.Informers(), impltest.TestInformer),
+		cacheTests(),
 		each("elector", impl.Electors(), impltest.TestElector),
 	)
 }
