@@ -9,6 +9,7 @@ import (
 	"github.com/informerbench/informerbench/impl/delay"
 	"github.com/informerbench/informerbench/impl/priority"
 	"github.com/informerbench/informerbench/impl/ratelimit"
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -66,12 +66,13 @@ func Example_delayingQueue() {
 	// reconcile node-1
 }
 
-// A named queue reports under upstream's names to the provider of the program,
-// here controller-runtime's, which serves them to Prometheus.
+// A named queue reports to the provider of its configuration, here one that serves
+// metrics under upstream's names to Prometheus: see newPrometheusProvider.
 func Example_metrics() {
+	registry := prometheus.NewRegistry()
 	queue := ratelimit.NewFusedQueue(
 		ratelimit.NewDefault[string](),
-		workqueue.TypedRateLimitingQueueConfig[string]{Name: "orders"},
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: "orders", MetricsProvider: newPrometheusProvider(registry)},
 	)
 	defer queue.ShutDown()
 	queue.Add("order-1")
@@ -80,7 +81,7 @@ func Example_metrics() {
 	queue.AddAfter(key, time.Hour) // counts as a retry
 	queue.Done(key)
 
-	families, err := metrics.Registry.Gather()
+	families, err := registry.Gather()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
-	"github.com/informerbench/informerbench/impl/internal/meter"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"github.com/informerbench/informerbench/impl/queue"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 )
 
 // batch is how many due items are taken under one lock.
@@ -34,11 +33,28 @@ type schedule[T comparable] interface {
 	// next is asked after due, with no add between them, and is the time at which due
 	// must be called again, or never. It is not before the time of that call of due.
 	next() int64
+	// remove removes item, and returns when it would have been ready if it waited.
+	remove(hash uint32, item T) (at int64, waited bool)
 	// drop removes everything.
 	drop()
 }
 
-var _ workqueue.TypedDelayingInterface[string] = (*delaying[string])(nil)
+// A Rescheduler is a delaying queue whose waiting items can be given another time,
+// or none. All of ours are: use a type assertion.
+type Rescheduler[T comparable] interface {
+	workqueue.TypedDelayingInterface[T]
+	// Cancel drops a waiting AddAfter of item, and reports whether there was one.
+	// What is queued or in processing stays.
+	Cancel(item T) bool
+	// Replace makes item ready once d has passed, sooner or later than it would
+	// have been.
+	Replace(item T, d time.Duration)
+	// Postpone makes a waiting item ready no sooner than once d has passed, and
+	// reports whether it waits.
+	Postpone(item T, d time.Duration) bool
+}
+
+var _ Rescheduler[string] = (*delaying[string])(nil)
 
 // delaying puts a schedule in front of a work queue. The alarm's goroutine moves
 // due items: it takes them from the schedule under the lock and adds them to the
@@ -68,9 +84,6 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 	if config.Logger != nil {
 		logger = *config.Logger
 	}
-	if config.Clock == nil {
-		config.Clock = clock.RealClock{}
-	}
 	foreign := config.Queue != nil
 	if !foreign {
 		config.Queue = queue.NewCompact(workqueue.TypedQueueConfig[T]{
@@ -86,7 +99,7 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 		waiting:        waiting,
 		armed:          never,
 	}
-	if meter.Reports(config.Name, config.MetricsProvider, foreign) {
+	if core.Reports(config.Name, config.MetricsProvider, foreign) {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}
 	q.alarm.Run(logger, q.fire)
@@ -114,35 +127,71 @@ func (q *delaying[T]) AddAfter(item T, d time.Duration) {
 		q.mu.Unlock()
 		return
 	}
-	q.waiting.add(hash, item, now, at)
-	late := at < q.armed
-	if late {
-		q.armed = at
-	}
+	q.wait(hash, item, now, at)
 	q.mu.Unlock()
-	if late {
-		q.alarm.Wake()
+}
+
+// wait makes item wait until at, under the lock.
+func (q *delaying[T]) wait(hash uint32, item T, now, at int64) {
+	q.waiting.add(hash, item, now, at)
+	if at < q.armed {
+		q.armed = at
+		q.alarm.Wake() // never blocks
 	}
+}
+
+// Cancel implements Rescheduler.
+func (q *delaying[T]) Cancel(item T) bool {
+	return q.reschedule(item, 0, func(_, _ int64, _ bool) (int64, bool) { return 0, false })
+}
+
+// Replace implements Rescheduler.
+func (q *delaying[T]) Replace(item T, d time.Duration) {
+	q.reschedule(item, d, func(at, _ int64, _ bool) (int64, bool) { return at, d > 0 })
+	if d <= 0 {
+		q.Add(item)
+	}
+}
+
+// Postpone implements Rescheduler.
+func (q *delaying[T]) Postpone(item T, d time.Duration) bool {
+	return q.reschedule(item, d, func(at, before int64, waited bool) (int64, bool) { return max(at, before), waited })
+}
+
+// reschedule asks next whether and until when an item is to wait, of which it tells
+// the time d from now, and until when it waited if it did.
+func (q *delaying[T]) reschedule(item T, d time.Duration, next func(at, before int64, waited bool) (int64, bool)) (waited bool) {
+	now, hash := q.alarm.Now(), q.waiting.hash(item)
+	q.mu.Lock() // nothing panics until Unlock
+	defer q.mu.Unlock()
+	if q.stopped.Load() {
+		return false
+	}
+	before, waited := q.waiting.remove(hash, item)
+	if at, wait := next(alarm.In(now, d), before, waited); wait {
+		q.wait(hash, item, now, at)
+	}
+	return waited
 }
 
 // ShutDown drops what waits and shuts the inner queue down.
 func (q *delaying[T]) ShutDown() {
 	q.end()
 	q.TypedInterface.ShutDown()
-	q.wait()
+	q.awaitEnd()
 }
 
 // ShutDownWithDrain drops what waits and drains the inner queue.
 func (q *delaying[T]) ShutDownWithDrain() {
 	q.end()
 	q.TypedInterface.ShutDownWithDrain()
-	q.wait()
+	q.awaitEnd()
 }
 
-// wait returns when the alarm's goroutine has ended. A queue of the caller's may
+// awaitEnd returns when the alarm's goroutine has ended. A queue of the caller's may
 // shut down from within its Add, in that very goroutine: nobody waits for it there,
 // and it ends once Add has returned.
-func (q *delaying[T]) wait() {
+func (q *delaying[T]) awaitEnd() {
 	if !q.foreign {
 		q.alarm.Wait()
 	}

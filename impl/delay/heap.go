@@ -3,7 +3,9 @@ package delay
 import (
 	"container/heap"
 	"hash/maphash"
+	"slices"
 
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -12,7 +14,7 @@ var _ schedule[string] = (*binaryHeap[string])(nil)
 // NewHeap makes the reference delaying queue: a binary heap of item pointers
 // and a map from key to item, both plain. O(log n) an operation.
 func NewHeap[T comparable](config workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
-	return newDelaying(config, &binaryHeap[T]{byKey: map[T]*waiter[T]{}})
+	return newDelaying(config, newBinaryHeap[T]())
 }
 
 // A waiter is one waiting item.
@@ -25,12 +27,16 @@ type waiter[T comparable] struct {
 
 // binaryHeap is the schedule of the reference.
 //
-// Invariant: byKey[w.item] == w and heap[w.index] == w for every w of either,
+// Invariant: byKey says w of w.item and heap[w.index] == w for every w of either,
 // and no waiter is due before its parent.
 type binaryHeap[T comparable] struct {
 	heap  waiters[T]
-	byKey map[T]*waiter[T]
+	byKey core.Map[T, *waiter[T]]
 	seq   uint64
+}
+
+func newBinaryHeap[T comparable]() *binaryHeap[T] {
+	return &binaryHeap[T]{byKey: core.Map[T, *waiter[T]]{M: map[T]*waiter[T]{}}}
 }
 
 // hash is not needed, but an item that cannot be hashed must panic outside the
@@ -43,10 +49,10 @@ var seed = maphash.MakeSeed()
 
 func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) {
 	h.seq++
-	w, waits := h.byKey[item]
+	w, waits := h.byKey.M[item]
 	if !waits {
 		w = &waiter[T]{item: item, at: at, seq: h.seq}
-		h.byKey[item] = w
+		h.byKey.M[item] = w
 		heap.Push(&h.heap, w)
 	} else if at < w.at {
 		w.at, w.seq = at, h.seq
@@ -54,10 +60,20 @@ func (h *binaryHeap[T]) add(_ uint32, item T, _, at int64) {
 	}
 }
 
+func (h *binaryHeap[T]) remove(_ uint32, item T) (at int64, waited bool) {
+	w, waited := h.byKey.M[item]
+	if !waited {
+		return 0, false
+	}
+	heap.Remove(&h.heap, w.index)
+	h.byKey.Delete(item)
+	return w.at, true
+}
+
 func (h *binaryHeap[T]) due(now int64, into []T, limit int) []T {
 	for len(h.heap) > 0 && h.heap[0].at <= now && len(into) < limit {
 		w := heap.Pop(&h.heap).(*waiter[T])
-		delete(h.byKey, w.item)
+		h.byKey.Delete(w.item)
 		into = append(into, w.item)
 	}
 	return into
@@ -70,7 +86,7 @@ func (h *binaryHeap[T]) next() int64 {
 	return h.heap[0].at
 }
 
-func (h *binaryHeap[T]) drop() { h.heap, h.byKey = nil, nil }
+func (h *binaryHeap[T]) drop() { *h = *newBinaryHeap[T]() }
 
 // waiters implements heap.Interface.
 type waiters[T comparable] []*waiter[T]
@@ -100,5 +116,8 @@ func (h *waiters[T]) Pop() any {
 	w := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
+	if cap(*h) > 4*last+1024 {
+		*h = slices.Clone(*h) // a burst is over
+	}
 	return w
 }

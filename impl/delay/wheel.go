@@ -31,6 +31,8 @@ const (
 	wheelLevels = (64 + wheelBits - 1) / wheelBits
 	// none ends a list.
 	none = ^uint32(0)
+	// inRipe is prev of an item that is in no list.
+	inRipe = none - 1
 )
 
 // wheel is a schedule of wheelLevels levels of wheelSlots lists. A list of level l
@@ -47,7 +49,6 @@ const (
 // order of time; bit s of occupied[l] is set ⇔ lists[l][s] is not empty.
 type wheel[T comparable] struct {
 	keys     keytable.Table[T, spoke]
-	intake   intake[T]
 	tick     int64
 	present  uint64 // in ticks
 	occupied [wheelLevels]uint64
@@ -69,7 +70,7 @@ func newWheel[T comparable](tick time.Duration) *wheel[T] {
 		tick = DefaultTick
 	}
 	w := &wheel[T]{tick: int64(tick)}
-	w.keys.InitWide()
+	w.keys.Init()
 	w.empty()
 	return w
 }
@@ -87,8 +88,8 @@ func (w *wheel[T]) empty() {
 }
 
 func (w *wheel[T]) drop() {
-	w.keys.Clear()
-	w.intake = intake[T]{}
+	w.keys = keytable.Table[T, spoke]{}
+	w.keys.Init()
 	w.empty()
 }
 
@@ -108,23 +109,10 @@ func (w *wheel[T]) place(tick uint64) (level, slot int) {
 
 func (w *wheel[T]) add(hash uint32, item T, now, at int64) {
 	w.follow(now)
-	if w.keys.Len() < wideTable || at <= now {
-		w.set(hash, item, now, at)
-	} else if w.intake.put(hash, item, at) {
-		w.settle()
-	}
-}
-
-// settle takes in the lot, of which nothing was due when it was added.
-func (w *wheel[T]) settle() { settle(&w.intake, &w.keys, w.setLater) }
-
-func (w *wheel[T]) setLater(hash uint32, item T, at int64) { w.set(hash, item, 0, at) }
-
-func (w *wheel[T]) set(hash uint32, item T, now, at int64) {
 	slot, waits := w.keys.Enter(hash, item)
 	s := w.keys.At(slot)
 	if waits {
-		if at >= s.at || w.tickOf(s.at) <= w.present {
+		if at >= s.at || s.prev == inRipe {
 			return // ripe items come next anyway
 		}
 		w.unlink(s)
@@ -135,6 +123,21 @@ func (w *wheel[T]) set(hash uint32, item T, now, at int64) {
 	} else {
 		w.insertRipe(slot, at) // the loop was faster than the caller's look at the clock
 	}
+}
+
+func (w *wheel[T]) remove(hash uint32, item T) (at int64, waited bool) {
+	slot, waited := w.keys.Find(hash, item)
+	if !waited {
+		return 0, false
+	}
+	s := w.keys.At(slot)
+	if at = s.at; s.prev != inRipe {
+		w.unlink(s)
+	} else {
+		w.ripe = append(w.ripe[:w.taken], slices.DeleteFunc(w.ripe[w.taken:], func(r uint32) bool { return r == slot })...)
+	}
+	w.keys.Remove(slot)
+	return at, true
 }
 
 // follow moves the present to now if no list begins until then, so that new
@@ -207,6 +210,7 @@ func (w *wheel[T]) insertRipe(slot uint32, at int64) {
 	for i > w.taken && w.keys.At(w.ripe[i-1]).at > at {
 		i--
 	}
+	w.keys.At(slot).prev = inRipe
 	w.ripe = slices.Insert(w.ripe, i, slot)
 }
 
@@ -243,6 +247,7 @@ func (w *wheel[T]) open(level, digit int) {
 		} else {
 			sorted = sorted && s.at >= last
 			last = s.at
+			s.prev = inRipe
 			w.ripe = append(w.ripe, slot)
 		}
 		slot = next
@@ -255,7 +260,6 @@ func (w *wheel[T]) open(level, digit int) {
 }
 
 func (w *wheel[T]) due(now int64, into []T, limit int) []T {
-	w.settle()
 	w.advance(now, limit)
 	ripe := w.ripe[w.taken:min(w.taken+limit, len(w.ripe))]
 	for i, slot := range ripe {
@@ -264,7 +268,10 @@ func (w *wheel[T]) due(now int64, into []T, limit int) []T {
 			break
 		}
 	}
-	into = w.keys.RemoveAll(ripe, into)
+	for _, slot := range ripe {
+		into = append(into, w.keys.Key(slot))
+		w.keys.Remove(slot)
+	}
 	w.taken += len(ripe)
 	if w.taken == len(w.ripe) {
 		w.ripe, w.taken = w.ripe[:0], 0

@@ -49,7 +49,7 @@ func TestWheelMatchesHeap(t *testing.T) {
 		t.Run(fmt.Sprintf("tick=%d/seed=%d", tick, seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newWheel[int](time.Duration(tick))
-			h := &binaryHeap[int]{byKey: map[int]*waiter[int]{}}
+			h := newBinaryHeap[int]()
 			now := int64(0)
 			for step := range 20_000 {
 				key := rng.IntN(400)
@@ -88,7 +88,7 @@ func TestWideMatchesHeap(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			h := &binaryHeap[int]{byKey: map[int]*waiter[int]{}}
+			h := newBinaryHeap[int]()
 			now := int64(1)
 			for step := range 4 * keys {
 				key, d := step, 1+rng.Int64N(1<<40)

@@ -1,309 +1,172 @@
 package priority
 
 import (
-	"math/bits"
-
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 )
 
-// levels are the ready items of a priority queue, by priority. A program uses
-// few priorities: finding one is a scan of a short slice, and finding the
-// highest that has items is finding the first bit of a word. With many it is a
-// map look-up, and O(log n) in a heap of levels.
-//
-// Most entries take their turn when they become ready and are appended to a
-// list. A few come back to an earlier turn: these go into a heap beside it.
-//
-// Invariant: a ready entry is in the list of its level, in early, or parked, as
-// its state says. Turns rise along a list, and each entry but the first knows
-// the one before it. A level whose list or early is not empty is active; a level
-// that counts entries is not re-used.
-type levels[T comparable] struct {
-	keys *priorityTable[T]
-	all  []level
-
-	// While there are no more than fewLevels, a level keeps its priority for good,
-	// and the active ones are those whose bit in active is set.
-	order  [fewLevels]uint8 // levels, highest priority first
-	active uint             // bits by place in order
-
-	// Once there are more, find is not nil and heap holds the active ones.
-	find   map[int]uint32 // by priority
-	heap   dueheap.Heap   // levels, highest priority first
-	unused []uint32       // levels that can be given another priority
+// A place is what an entry has beside that of a compact queue, of a key that is
+// ready or waits. Numbers of eight bytes are in halves, so that an entry takes no
+// more than twenty-four.
+type place struct {
+	turnLow, turnHigh uint32 // place among the items of one priority
+	low, high         uint32 // when a waiting key is ready; low is also the link back of a listed one
+	level             uint32 // and flags
 }
 
-const fewLevels = 8
+const (
+	waiting  = 1 << 31 // for its ready time
+	early    = 1 << 30 // ready, in the heap beside the list
+	levelNum = early - 1
+)
+
+func (p *place) waits() bool { return p.level&waiting != 0 }
+func (p *place) at() int64   { return int64(uint64(p.high)<<32 | uint64(p.low)) }
+func (p *place) turn() int64 { return int64(uint64(p.turnHigh)<<32 | uint64(p.turnLow)) }
+
+// levels are the ready items of a priority queue, by priority. Most are appended to
+// a list when they become ready. A few come back to an earlier turn: these go into
+// a heap beside it.
+//
+// Invariant: an entry that is ready and not in processing is in the list of its
+// level, or in early if it says so; turns rise along a list, and each entry but the
+// first knows the one before it. A level of such entries is in order. Of the levels
+// empty count no entry, ready or waiting; there are at most eight more of them than
+// of others.
+type levels[T comparable] struct {
+	core.Sets[T, place]
+	byPriority keytable.Table[int, level]
+	order      dueheap.Heap // slots of byPriority, highest priority first
+	empty      int
+}
 
 type level struct {
-	priority   int
-	head, tail uint32       // the list; tail is valid while there is a head
-	early      dueheap.Heap // by turn; may hold outdated nodes
-	count      int          // entries of this level, ready or waiting
-	rank       uint8        // place in order
-	inHeap     bool
+	list    core.List
+	early   *dueheap.Waiting // by turn; nil before the first
+	count   int              // entries of this level
+	inOrder bool
 }
 
-// of returns the level of a priority.
-func (l *levels[T]) of(priority int) uint32 {
-	if l.find == nil {
-		for i := range l.all {
-			if l.all[i].priority == priority {
-				return uint32(i)
-			}
-		}
-		return l.add(priority)
-	}
-	i, ok := l.find[priority]
-	if !ok {
-		i = l.add(priority)
-	}
-	return i
-}
-
-// add makes the level of a priority.
-func (l *levels[T]) add(priority int) uint32 {
-	i := uint32(len(l.all))
-	if n := len(l.unused); n > 0 {
-		i = l.unused[n-1]
-		l.unused = l.unused[:n-1]
-		l.all[i] = level{priority: priority, head: end, early: l.all[i].early}
-	} else {
-		if i == maxLevels {
-			panic("priority: a queue holds items of at most 268,435,456 priorities at a time")
-		}
-		l.all = append(l.all, level{priority: priority, head: end})
-	}
-	switch {
-	case l.find != nil:
-		l.find[priority] = i
-	case len(l.all) <= fewLevels:
-		l.arrange()
-	default:
-		l.change()
-	}
-	return i
-}
-
-// arrange gives the last level its place in order.
-func (l *levels[T]) arrange() {
-	last := len(l.all) - 1
-	r := last
-	for ; r > 0 && l.all[l.order[r-1]].priority < l.all[last].priority; r-- {
-		l.order[r] = l.order[r-1]
-		l.all[l.order[r]].rank = uint8(r)
-	}
-	l.order[r] = uint8(last)
-	l.all[last].rank = uint8(r)
-	higher := l.active & (1<<r - 1)
-	l.active = higher | (l.active&^higher)<<1
-}
-
-// change goes from few levels to many.
-func (l *levels[T]) change() {
-	l.find = make(map[int]uint32, 2*fewLevels)
-	for i := range l.all {
-		l.find[l.all[i].priority] = uint32(i)
-	}
-	for ; l.active != 0; l.active &= l.active - 1 {
-		l.activate(uint32(l.order[bits.TrailingZeros(l.active)]))
-	}
-}
+func (l *levels[T]) levelOf(p *place) *level { return l.byPriority.At(p.level & levelNum) }
+func (l *levels[T]) priorityOf(p *place) int { return l.byPriority.Key(p.level & levelNum) }
 
 // join gives an entry that is about to be ready or waiting its level.
-func (l *levels[T]) join(e *priorityEntry, priority int) {
-	i := l.of(priority)
-	e.setLevel(i)
-	l.all[i].count++
+func (l *levels[T]) join(p *place, priority int) {
+	slot, found := l.byPriority.Enter(l.byPriority.Hash(priority), priority)
+	v := l.byPriority.At(slot)
+	if found && v.count == 0 {
+		l.empty--
+	}
+	v.count++
+	p.level = p.level&^levelNum | slot
 }
 
 // leave takes back the level of an entry.
-func (l *levels[T]) leave(e *priorityEntry) {
-	i := e.level()
-	l.all[i].count--
-	if l.find != nil {
-		l.recycle(i)
+func (l *levels[T]) leave(p *place) {
+	v := l.levelOf(p)
+	if v.count--; v.count > 0 {
+		return
+	}
+	if l.empty++; l.empty > l.byPriority.Len()-l.empty+8 {
+		l.sweep()
 	}
 }
 
-// priority is the priority of an entry that has a level.
-func (l *levels[T]) priority(e *priorityEntry) int { return l.all[e.level()].priority }
-
-// insert adds an entry whose turn is the last one so far.
-func (l *levels[T]) insert(e *priorityEntry, slot uint32) { l.link(e, slot, e.level()) }
-
-// push is join and insert.
-func (l *levels[T]) push(e *priorityEntry, slot uint32, priority int) {
-	i := l.of(priority)
-	l.all[i].count++
-	l.link(e, slot, i)
-}
-
-// link appends an entry to the list of level i.
-func (l *levels[T]) link(e *priorityEntry, slot, i uint32) {
-	v := &l.all[i]
-	e.word = e.word&processing | uint32(listed)*stateBit | i
-	e.next = end
-	if v.head == end {
-		v.head = slot
-		l.activate(i)
-	} else {
-		e.prev = v.tail
-		l.keys.At(v.tail).next = slot
-	}
-	v.tail = slot
-}
-
-// insertEarly adds an entry that has an earlier turn, in O(log n).
-func (l *levels[T]) insertEarly(e *priorityEntry, slot uint32) {
-	v := &l.all[e.level()]
-	e.setState(early)
-	v.early.Push(int64(e.turn), slot)
-	if v.early.Len() > 2*v.count+slack {
-		v.early.Filter(l.current)
-	}
-	l.activate(e.level())
-}
-
-// activate notes that a level has ready entries.
-func (l *levels[T]) activate(i uint32) {
-	v := &l.all[i]
-	if l.find == nil {
-		l.active |= 1 << v.rank
-	} else if !v.inHeap {
-		v.inHeap = true
-		l.heap.Push(int64(^v.priority), i)
-	}
-}
-
-// remove takes an entry out. A node in early becomes outdated.
-func (l *levels[T]) remove(e *priorityEntry, slot uint32) {
-	if e.state() == listed {
-		if v := &l.all[e.level()]; v.head == slot {
-			v.head = e.next
-		} else {
-			l.unlink(v, e, slot)
+// sweep forgets the levels without entries.
+func (l *levels[T]) sweep() {
+	l.order.Filter(func(n dueheap.Node) bool { return l.byPriority.At(n.Slot).count > 0 })
+	slots := make([]uint32, 0, l.empty)
+	for slot, v := range l.byPriority.All() {
+		if v.count == 0 {
+			slots = append(slots, slot)
 		}
 	}
-	e.setState(parked) // current refuses it
+	for _, slot := range slots {
+		l.byPriority.Remove(slot)
+	}
+	l.empty = 0
 }
 
-// unlink takes an entry that is not the head out of a list.
-func (l *levels[T]) unlink(v *level, e *priorityEntry, slot uint32) {
-	l.keys.At(e.prev).next = e.next
-	if v.tail == slot {
-		v.tail = e.prev
-	} else {
-		l.keys.At(e.next).prev = e.prev
+// insert adds an entry that has a level and a turn: in O(1) if that is the last one.
+func (l *levels[T]) insert(slot uint32) {
+	e := l.Keys.At(slot)
+	v := l.levelOf(&e.X)
+	if !v.inOrder {
+		v.inOrder = true
+		l.order.Push(int64(^l.priorityOf(&e.X)), e.X.level&levelNum)
 	}
+	if v.list.Len == 0 || e.X.turn() > l.Keys.At(v.list.Tail).X.turn() {
+		e.X.low = v.list.Tail
+		l.Push(&v.list, slot)
+		return
+	}
+	if v.early == nil {
+		v.early = &dueheap.Waiting{Current: l.current}
+	}
+	e.Word = core.Dirty
+	e.X.level |= early
+	v.early.Add(e.X.turn(), slot, false)
 }
 
 // current tells a node of early from an outdated one: turns are unique.
 func (l *levels[T]) current(n dueheap.Node) bool {
-	if !l.keys.Holds(n.Slot) {
-		return false
-	}
-	e := l.keys.At(n.Slot)
-	return e.state() == early && int64(e.turn) == n.At
+	return l.Keys.Holds(n.Slot) && l.Keys.At(n.Slot).X.level&early != 0 && l.Keys.At(n.Slot).X.turn() == n.At
 }
 
-// first returns the entry to hand out: the first one not in processing of the
-// highest priority. There must be one.
+// remove takes an entry out, which keeps its level.
+func (l *levels[T]) remove(slot uint32) {
+	e := l.Keys.At(slot)
+	v := l.levelOf(&e.X)
+	switch {
+	case e.X.level&early != 0:
+		e.X.level &^= early
+		v.early.Remove()
+	case slot == v.list.Head:
+		l.Shift(&v.list)
+	default:
+		next := e.Word & core.End
+		l.Link(e.X.low, next)
+		if slot == v.list.Tail {
+			v.list.Tail = e.X.low
+		} else {
+			l.Keys.At(next).X.low = e.X.low
+		}
+		v.list.Len--
+	}
+}
+
+// front is the first entry of a level, if it has one.
+func (l *levels[T]) front(v *level) (slot uint32, ok bool) {
+	if v.early != nil {
+		if n, ok := v.early.First(); ok && (v.list.Len == 0 || n.At < l.Keys.At(v.list.Head).X.turn()) {
+			return n.Slot, true
+		}
+	}
+	return v.list.Head, v.list.Len > 0
+}
+
+// first is the first entry of the highest priority. There must be one.
 func (l *levels[T]) first() uint32 {
-	for l.find == nil {
-		if slot := l.front(uint32(l.order[bits.TrailingZeros(l.active)%fewLevels])); slot != end {
-			return slot
-		}
-		l.active &= l.active - 1
-	}
 	for {
-		i := l.heap.Min().Slot
-		if slot := l.front(i); slot != end {
+		v := l.byPriority.At(l.order.Min().Slot)
+		if slot, ok := l.front(v); ok {
 			return slot
 		}
-		l.heap.Pop()
-		l.all[i].inHeap = false
-		l.recycle(i)
+		l.order.Pop()
+		v.inOrder = false
 	}
 }
 
-// pop takes out the head of the highest level's list, where it is the entry to hand out.
-func (l *levels[T]) pop() (slot uint32, e *priorityEntry, priority int) {
-	if l.find == nil {
-		v := &l.all[l.order[bits.TrailingZeros(l.active)%fewLevels]]
-		if slot = v.head; slot != end && v.early.Len() == 0 {
-			if e = l.keys.At(slot); !e.processing() {
-				v.head = e.next
-				v.count--
-				return slot, e, v.priority
-			}
-		}
-	}
-	slot = l.first()
-	e = l.keys.At(slot)
-	priority = l.priority(e)
-	l.remove(e, slot)
-	l.leave(e)
-	return slot, e, priority
-}
-
-// oldest returns the entry whose turn came first whatever its priority, in
-// O(number of priorities). There must be one.
+// oldest is the entry whose turn came first whatever its priority, in O(number of
+// priorities). There must be one.
 func (l *levels[T]) oldest() uint32 {
-	oldest := uint32(end)
-	compare := func(i uint32) {
-		slot := l.front(i)
-		if slot != end && (oldest == end || l.keys.At(slot).turn < l.keys.At(oldest).turn) {
-			oldest = slot
-		}
-	}
-	for active := l.active; active != 0; active &= active - 1 {
-		compare(uint32(l.order[bits.TrailingZeros(active)]))
-	}
-	for i := range l.all {
-		if l.all[i].inHeap {
-			compare(uint32(i))
+	oldest, found := uint32(0), false
+	for _, v := range l.byPriority.All() {
+		slot, ok := l.front(v)
+		if ok && (!found || l.Keys.At(slot).X.turn() < l.Keys.At(oldest).X.turn()) {
+			oldest, found = slot, true
 		}
 	}
 	return oldest
-}
-
-// front returns the first entry of a level that is not in processing, or end.
-func (l *levels[T]) front(i uint32) uint32 {
-	v := &l.all[i]
-	if v.head != end && v.early.Len() == 0 && !l.keys.At(v.head).processing() {
-		return v.head
-	}
-	return l.settle(v)
-}
-
-// settle is front when the head of the list is not the one.
-func (l *levels[T]) settle(v *level) uint32 {
-	for {
-		for v.early.Len() > 0 && !l.current(v.early.Min()) {
-			v.early.Pop()
-		}
-		slot := v.head
-		if v.early.Len() > 0 && (slot == end || v.early.Min().At < int64(l.keys.At(slot).turn)) {
-			slot = v.early.Min().Slot
-		}
-		if slot == end {
-			return end
-		}
-		e := l.keys.At(slot)
-		if !e.processing() {
-			return slot
-		}
-		l.remove(e, slot)
-	}
-}
-
-// recycle makes a level without entries available to another priority.
-func (l *levels[T]) recycle(i uint32) {
-	if l.all[i].inHeap || l.all[i].count > 0 {
-		return
-	}
-	delete(l.find, l.all[i].priority)
-	l.all[i].early.Clear()
-	l.unused = append(l.unused, i)
 }

@@ -1,96 +1,51 @@
 package priority
 
 import (
-	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/meter"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"k8s.io/client-go/util/workqueue"
 )
 
-// measure gives the queue its metrics, if it has a name. The meter does not run
-// yet.
+// measure gives the queue its metrics, if it has a name and a provider. The meter
+// does not run yet.
 func (q *priorityQueue[T]) measure(config Config[T]) {
-	q.Gate.Init(nil, nil)
+	q.Workers.Init(nil)
 	provider := config.MetricsProvider
-	if !meter.Reports(config.Name, provider, true) {
+	if !core.Reports(config.Name, provider, true) {
 		return
 	}
+	q.Keys.KeepTimes()
 	q.depth = newLevelDepth(provider, config.Name)
-	q.Meter = meter.New(config.Name, depthProvider{provider, q.depth}, config.Clock)
+	q.Meter = core.NewMeter(config.Name, depthProvider{provider, q.depth}, config.Clock)
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 
-// guarded calls metrics, which are the user's code and may panic: then it ends
-// the operation, which has changed nothing yet. So an operation without metrics
-// needs no deferred unlock.
-func (q *priorityQueue[T]) guarded(call func() time.Duration) time.Duration {
-	panicked := true
-	defer func() {
-		if panicked {
-			q.leave()
-		}
-	}()
-	moment := call()
-	panicked = false
-	return moment
-}
-
-// countAdd counts an item that becomes ready.
-func (q *priorityQueue[T]) countAdd(priority int) time.Duration {
-	return q.guarded(func() time.Duration {
-		q.depth.priority = priority
-		return q.Meter.Add()
-	})
-}
-
-// countGet counts an item that is handed out.
-func (q *priorityQueue[T]) countGet(slot uint32, priority int) {
-	m := q.momentsOf(slot)
-	m.started = q.guarded(func() time.Duration {
-		q.depth.priority = priority
-		item := q.keys.Key(slot)
-		return q.Meter.Get(m.added, item == item)
-	})
-}
-
-// countDone counts an item that is done.
-func (q *priorityQueue[T]) countDone(slot uint32) {
-	q.guarded(func() time.Duration {
-		q.Meter.Done(q.momentsOf(slot).started)
-		return 0
-	})
-}
-
-// moments are when a key was added, valid while it is ready, and when it was
-// handed out, valid while it is in processing. They lie apart, so that a queue
-// without metrics has smaller entries.
-type moments struct{ added, started time.Duration }
-
-// manyMoments is how many an empty queue keeps the room for, a megabyte.
-const manyMoments = 1 << 16
-
-func (q *priorityQueue[T]) momentsOf(slot uint32) *moments {
-	if n := int(slot) + 1; n > len(q.moments) {
-		q.moments = slices.Grow(q.moments, n-len(q.moments))[:n]
+// countAdd counts an item that becomes ready, unless that is later, and answers when.
+func (q *priorityQueue[T]) countAdd(priority int, later bool) (added time.Duration) {
+	if q.Meter != nil && !later {
+		q.Count(q.eligible, func() {
+			q.depth.priority = priority
+			added = q.Meter.Add()
+		})
 	}
-	return &q.moments[slot]
+	return added
 }
 
-// tally sets the metrics of what is in processing.
-func (q *priorityQueue[T]) tally() {
+// note keeps when a key was added.
+func (q *priorityQueue[T]) note(slot uint32, added time.Duration) {
+	if q.Meter != nil {
+		q.Keys.Times(slot).Added = added
+	}
+}
+
+// update sets the metrics of what is in processing.
+func (q *priorityQueue[T]) update() {
 	q.Lock()
 	defer q.Unlock()
-	if q.Closed.Load() {
-		return
+	if !q.Closed.Load() {
+		q.Meter.Unfinished(q.Started)
 	}
-	q.Meter.Unfinished(func(yield func(time.Duration) bool) {
-		for slot, e := range q.keys.All() {
-			if e.processing() && !yield(q.momentsOf(slot).started) {
-				return
-			}
-		}
-	})
 }
 
 // levelDepth is the depth metric of a priority queue, by priority if the

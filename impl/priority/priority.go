@@ -1,12 +1,14 @@
 package priority
 
 import (
-	"sync/atomic"
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
-	"github.com/informerbench/informerbench/impl/internal/gate"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -35,35 +37,27 @@ type Config[T comparable] struct {
 	OldestEvery int
 }
 
-// priorityQueue is one lock around one table: an entry a key, which is linked
-// into the list of its priority when it is ready and named in a heap of times
-// when it waits. One goroutine, for delays, ends at shutdown.
+// priorityQueue is the core of a compact queue with a list a priority in place of
+// one, and a heap of ready times. One goroutine, for delays, ends at shutdown.
 //
-// Invariant: a key has an entry ⇔ it is ready, waiting or in processing; ready
-// counts the ready entries, and eligible those of them not in processing. last
-// is in processing, or end.
+// Invariant: those of core.Workers, levels, and dueheap.Waiting; a key has an entry
+// ⇔ it is ready, waiting or in processing. ready counts the ready entries, and
+// eligible those of them not in processing.
 type priorityQueue[T comparable] struct {
-	gate.Gate
+	core.Workers
+	levels[T]
 	limiter  workqueue.TypedRateLimiter[T]
 	retries  workqueue.CounterMetric
 	depth    *levelDepth
 	alarm    *alarm.Alarm
-	keys     priorityTable[T]
-	levels   levels[T]
-	times    dueheap.Heap // of waiting entries, and outdated nodes
-	waiting  int
+	times    dueheap.Waiting
 	armed    int64 // when the alarm will ask for what is due
 	ready    int
 	eligible int
-	last     uint32 // the entry handed out last, often the next to be done
-	// prompt tells that the last item was done before another was handed out.
-	// While that is so, and Lazy tells that hashing can't panic, Done does not hash.
-	prompt  atomic.Bool
-	turns   uint32
-	every   int
-	gets    int
-	due     []uint32  // scratch of promote
-	moments []moments // by slot, with metrics
+	turns    int64
+	every    int
+	gets     int
+	due      []dueheap.Node // scratch of promote
 }
 
 // New makes a priority queue with controller-runtime's options, where
@@ -80,12 +74,9 @@ func New[T comparable](name string, opts ...priorityqueue.Opt[T]) priorityqueue.
 
 // NewWithConfig makes a priority queue.
 func NewWithConfig[T comparable](config Config[T]) priorityqueue.PriorityQueue[T] {
-	if config.Clock == nil {
-		config.Clock = clock.RealClock{}
-	}
 	q := newPriorityQueue(config)
 	if q.Meter != nil {
-		q.Meter.Run(q.tally)
+		q.Meter.Run(q.update)
 	}
 	q.alarm.Run(klog.Background(), q.fire)
 	return q
@@ -96,15 +87,20 @@ func newPriorityQueue[T comparable](config Config[T]) *priorityQueue[T] {
 	if config.RateLimiter == nil {
 		config.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second)
 	}
+	if config.OldestEvery < 0 {
+		panic(fmt.Sprintf("priority: Config.OldestEvery is %d, expected zero or more", config.OldestEvery))
+	}
 	q := &priorityQueue[T]{
 		limiter: config.RateLimiter,
 		alarm:   alarm.New(config.Clock),
 		armed:   alarm.Never,
 		every:   config.OldestEvery,
-		last:    end,
 	}
-	q.keys.InitWide()
-	q.levels.keys = &q.keys
+	q.Keys.Init()
+	q.byPriority.Init()
+	q.times.Current = func(n dueheap.Node) bool {
+		return q.Keys.Holds(n.Slot) && q.Keys.At(n.Slot).X.waits() && q.Keys.At(n.Slot).X.at() == n.At
+	}
 	q.measure(config)
 	return q
 }
@@ -143,130 +139,166 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 }
 
 func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
-	if !q.keys.Lazy() && q.Closed.Load() {
+	if !q.Keys.Lazy() && q.Closed.Load() {
 		return // as upstream, even an item that can't be hashed
 	}
-	hash := q.keys.Hash(item) // may panic, as in a map, but not under the lock
+	hash := q.Keys.Hash(item) // may panic, as in a map, but not under the lock
 	var readyAt int64
 	if after > 0 {
 		readyAt = alarm.In(q.alarm.Now(), after)
 	}
 	q.Lock()
-	if q.Closed.Load() {
-		q.Unlock()
+	if !q.Closed.Load() {
+		if q.retries != nil && after > 0 {
+			q.Count(q.eligible, q.retries.Inc)
+		}
+		q.put(hash, item, priority, after > 0, readyAt)
+	}
+	q.Leave(q.eligible)
+}
+
+// put makes item ready, or makes it wait until readyAt.
+func (q *priorityQueue[T]) put(hash uint32, item T, priority int, later bool, readyAt int64) {
+	slot, found := q.Keys.Find(hash, item)
+	if found && (q.Keys.At(slot).Word&core.Dirty != 0 || q.Keys.At(slot).X.waits()) {
+		q.again(slot, priority, later, readyAt)
 		return
 	}
-	if q.retries != nil && after > 0 {
-		q.guarded(func() time.Duration { q.retries.Inc(); return 0 })
+	added := q.countAdd(priority, later)
+	if !found {
+		slot = q.Keys.Insert(hash, item)
 	}
-	slot, absent := q.enter(hash, item)
-	if !absent && q.keys.At(slot).state() != idle {
-		q.update(slot, priority, readyAt)
-		q.leave()
-		return
-	}
-	if q.Meter != nil {
-		var added time.Duration
-		if after <= 0 {
-			added = q.countAdd(priority)
-		}
-		if absent {
-			slot = q.keys.Insert(hash, item)
-		}
-		q.momentsOf(slot).added = added
-	}
-	e := q.keys.At(slot)
-	e.turn = q.turn()
-	if after > 0 {
-		q.levels.join(e, priority)
-		q.wait(e, slot, readyAt)
+	q.note(slot, added)
+	p := &q.Keys.At(slot).X
+	q.join(p, priority)
+	q.takeTurn(p)
+	if later {
+		q.wait(slot, readyAt, false)
 	} else {
-		q.count(e)
-		q.levels.push(e, slot, priority)
+		q.makeReady(slot)
 	}
-	if q.Due(q.eligible) {
-		q.leave()
-		return
-	}
-	q.Unlock()
 }
 
-// enter finds the entry of an item. If there is none it makes one, but not with
-// metrics: they come first.
-func (q *priorityQueue[T]) enter(hash uint32, item T) (slot uint32, absent bool) {
-	if q.Meter != nil {
-		slot, found := q.keys.Find(hash, item)
-		return slot, !found
-	}
-	slot, _ = q.keys.Enter(hash, item)
-	return slot, false
-}
-
-// update adds an item again that is ready or waiting. Zero readyAt is now.
-func (q *priorityQueue[T]) update(slot uint32, priority int, readyAt int64) {
-	e := q.keys.At(slot)
-	old := q.levels.priority(e)
+// again is put of an item that is ready or waiting.
+func (q *priorityQueue[T]) again(slot uint32, priority int, later bool, readyAt int64) {
+	e := q.Keys.At(slot)
+	old := q.priorityOf(&e.X)
 	raised := priority > old
 	switch {
-	case e.ready() && raised:
+	case e.Word&core.Dirty != 0:
+		if !raised {
+			return
+		}
 		if q.Meter != nil {
-			q.guarded(func() time.Duration { q.depth.move(old, priority); return 0 })
+			q.Count(q.eligible, func() { q.depth.move(old, priority) })
 		}
-		q.unqueue(e, slot)
-		q.raise(e, priority)
-		q.queue(e, slot)
-	case e.state() == waiting && readyAt == 0:
-		if q.Meter != nil {
-			q.momentsOf(slot).added = q.countAdd(max(priority, old))
+		if e.Word&core.Processing != 0 {
+			q.raise(&e.X, priority)
+			return
 		}
-		q.waiting--
+		q.remove(slot)
+		q.raise(&e.X, priority)
+		q.insert(slot)
+	case !later:
+		q.note(slot, q.countAdd(max(priority, old), false))
+		e.X.level &^= waiting
+		q.times.Remove()
+		if raised { // else, as upstream, it keeps the turn of the delayed Add
+			q.raise(&e.X, priority)
+		}
+		q.makeReady(slot)
+	default:
 		if raised {
-			q.raise(e, priority)
-			q.queue(e, slot)
-		} else { // as upstream, it keeps the turn of the delayed Add
-			q.count(e)
-			q.levels.insertEarly(e, slot)
+			q.raise(&e.X, priority)
 		}
-	case e.state() == waiting:
-		if raised {
-			q.raise(e, priority)
-		}
-		if readyAt < e.readyAt() {
-			q.waiting--
-			q.wait(e, slot, readyAt)
+		if readyAt < e.X.at() {
+			q.wait(slot, readyAt, true)
 		}
 	}
 }
 
 // raise gives an entry that is in no list another priority, and a turn.
-func (q *priorityQueue[T]) raise(e *priorityEntry, priority int) {
-	q.levels.leave(e)
-	q.levels.join(e, priority)
-	e.turn = q.turn()
+func (q *priorityQueue[T]) raise(p *place, priority int) {
+	q.leave(p)
+	q.join(p, priority)
+	q.takeTurn(p)
 }
 
-// queue makes ready an entry that just took its turn.
-func (q *priorityQueue[T]) queue(e *priorityEntry, slot uint32) {
-	q.count(e)
-	q.levels.insert(e, slot)
+func (q *priorityQueue[T]) takeTurn(p *place) {
+	q.turns++
+	p.turnLow, p.turnHigh = uint32(q.turns), uint32(q.turns>>32)
 }
 
-// count counts an entry into the ready ones.
-func (q *priorityQueue[T]) count(e *priorityEntry) {
+// makeReady makes ready an entry that has its level and its turn. One in processing
+// is put into its place when it is done.
+func (q *priorityQueue[T]) makeReady(slot uint32) {
 	q.ready++
-	if !e.processing() {
-		q.eligible++
+	if e := q.Keys.At(slot); e.Word&core.Processing != 0 {
+		e.Word |= core.Dirty
+		return
+	}
+	q.eligible++
+	q.insert(slot)
+}
+
+// wait makes an entry ready at a later time.
+func (q *priorityQueue[T]) wait(slot uint32, at int64, waits bool) {
+	p := &q.Keys.At(slot).X
+	p.level |= waiting
+	p.low, p.high = uint32(at), uint32(at>>32)
+	q.times.Add(at, slot, waits)
+	if at < q.armed {
+		q.armed = at
+		q.alarm.Wake()
 	}
 }
 
-// unqueue takes a ready entry out of the ready ones.
-func (q *priorityQueue[T]) unqueue(e *priorityEntry, slot uint32) {
-	q.levels.remove(e, slot)
-	e.setState(idle)
-	q.ready--
-	if !e.processing() {
-		q.eligible--
+// batch is how many due items are made ready under one lock, and those of the same
+// time as the last.
+const batch = 256
+
+// fire makes ready what is due and returns when to look again.
+func (q *priorityQueue[T]) fire() (next int64, goOn bool) {
+	for !q.Closed.Load() {
+		if next, more := q.promote(q.alarm.Now()); !more {
+			return next, true
+		}
 	}
+	return 0, false
+}
+
+// promote makes ready a batch of what is due, those of one time in the order of their
+// turns: as upstream, each takes its turn among the ready ones now.
+func (q *priorityQueue[T]) promote(now int64) (next int64, more bool) {
+	q.Lock()
+	defer func() { q.Leave(q.eligible) }() // after a panic in a metric too
+	q.due = q.due[:0]
+	for q.times.Gather(now); len(q.due) < batch || q.times.Next(alarm.Never) == q.due[len(q.due)-1].At; {
+		n, ok := q.times.Due(now)
+		if !ok {
+			break
+		}
+		q.Keys.At(n.Slot).X.level &^= waiting
+		q.due = append(q.due, n)
+	}
+	slices.SortFunc(q.due, func(a, b dueheap.Node) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(q.Keys.At(a.Slot).X.turn(), q.Keys.At(b.Slot).X.turn()))
+	})
+	for _, n := range q.due {
+		p := &q.Keys.At(n.Slot).X
+		if q.Meter != nil {
+			q.depth.priority = q.priorityOf(p)
+			q.note(n.Slot, q.Meter.Add())
+		}
+		q.takeTurn(p)
+		q.makeReady(n.Slot)
+	}
+	more = len(q.due) >= batch
+	if cap(q.due) > 2*batch {
+		q.due = nil // a burst of one time is over
+	}
+	q.armed = q.times.Next(alarm.Never)
+	return q.armed, more
 }
 
 // Get is GetWithPriority without the priority.
@@ -282,39 +314,28 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	q.Lock()
 	for q.eligible == 0 || q.Closed.Load() {
 		if q.Closed.Load() {
-			q.leave()
+			q.Leave(q.eligible)
 			return item, 0, true
 		}
 		q.Sleep()
 	}
-	var slot uint32
-	var e *priorityEntry
-	if q.Meter == nil && q.every == 0 {
-		slot, e, priority = q.levels.pop()
-	} else {
-		slot = q.next()
-		e = q.keys.At(slot)
-		priority = q.levels.priority(e)
-		if q.Meter != nil {
-			q.countGet(slot, priority)
-		}
-		q.levels.remove(e, slot)
-		q.levels.leave(e)
+	slot := q.next()
+	e := q.Keys.At(slot)
+	item, priority = q.Keys.Key(slot), q.priorityOf(&e.X)
+	if q.Meter != nil {
+		q.Count(q.eligible, func() {
+			q.depth.priority = priority
+			q.Meter.Get(q.Keys.Times(slot), item == item)
+		})
 	}
-	item = q.keys.Key(slot)
-	e.word = processing
+	q.remove(slot)
+	q.leave(&e.X)
+	e.X = place{}
+	q.Hand(slot)
 	q.ready--
 	q.eligible--
-	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
-		q.prompt.Store(prompt)
-	}
-	q.last = slot
 	q.Handed()
-	if q.Due(q.eligible) {
-		q.leave()
-		return item, priority, false
-	}
-	q.Unlock()
+	q.Leave(q.eligible)
 	return item, priority, false
 }
 
@@ -323,57 +344,32 @@ func (q *priorityQueue[T]) next() uint32 {
 	if q.every > 0 {
 		if q.gets++; q.gets >= q.every {
 			q.gets = 0
-			return q.levels.oldest()
+			return q.oldest()
 		}
 	}
-	return q.levels.first()
+	return q.first()
 }
 
 // Done ends the processing of item. One that was added meanwhile can be got.
 func (q *priorityQueue[T]) Done(item T) {
-	var hash uint32
-	if !q.prompt.Load() {
-		hash = q.keys.Hash(item)
-	}
+	hash := q.Keys.Hash(item)
 	q.Lock()
-	slot, found := q.held(hash, item)
-	if !found {
+	slot, held := q.Held(hash, item)
+	if !held {
 		q.Unlock()
 		return
 	}
 	if q.Meter != nil {
-		q.countDone(slot)
+		q.Count(q.eligible, func() { q.Meter.Done(q.Keys.Times(slot)) })
 	}
 	q.Finished()
-	if slot == q.last {
-		q.last = end
-	}
-	e := q.keys.At(slot)
-	e.word &^= processing
-	switch e.state() {
-	case idle:
-		q.keys.Remove(slot)
-		if q.keys.Len() == 0 && len(q.moments) > manyMoments {
-			q.moments = nil // a burst is over
-		}
-		q.Unlock() // nobody has to come for that
-		return
-	case listed, early:
+	if q.Return(slot) {
 		q.eligible++
-	case parked:
-		q.eligible++
-		q.levels.insertEarly(e, slot)
+		q.insert(slot)
+	} else if !q.Keys.At(slot).X.waits() {
+		q.Keys.Remove(slot)
 	}
-	q.leave()
-}
-
-// held finds the entry of an item in processing.
-func (q *priorityQueue[T]) held(hash uint32, item T) (slot uint32, found bool) {
-	if q.last != end && q.keys.Key(q.last) == item {
-		return q.last, true
-	}
-	slot, found = q.keys.Find(hash, item)
-	return slot, found && q.keys.At(slot).processing()
+	q.Leave(q.eligible)
 }
 
 // Forget tells the rate limiter that item succeeded.
@@ -393,7 +389,7 @@ func (q *priorityQueue[T]) Len() int {
 // ShutDown makes every Get return.
 func (q *priorityQueue[T]) ShutDown() {
 	q.alarm.Stop()
-	q.Gate.ShutDown()
+	q.Workers.ShutDown()
 	q.alarm.Wait()
 }
 
@@ -401,9 +397,6 @@ func (q *priorityQueue[T]) ShutDown() {
 // upstream's does not.
 func (q *priorityQueue[T]) ShutDownWithDrain() {
 	q.alarm.Stop()
-	q.Gate.ShutDownWithDrain()
+	q.Workers.ShutDownWithDrain()
 	q.alarm.Wait()
 }
-
-// leave ends an operation.
-func (q *priorityQueue[T]) leave() { q.Leave(q.eligible) }

@@ -3,7 +3,6 @@ package priority
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
-	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -69,7 +67,6 @@ func TestPriorityMatchesModel(t *testing.T) {
 func compareWithModel(t *rapid.T, priorities, every int) {
 	q := NewWithConfig(Config[int]{OldestEvery: every})
 	defer q.ShutDown()
-	startTurns(q, rapid.SampledFrom([]uint32{0, math.MaxUint32 - 100}).Draw(t, "turns"))
 	var model sorted
 	var held []int
 	gets := 0
@@ -102,24 +99,12 @@ func compareWithModel(t *rapid.T, priorities, every int) {
 	}
 }
 
-// startTurns makes a new queue one that has given out many turns already.
-func startTurns(q priorityqueue.PriorityQueue[int], turns uint32) {
-	q.(*priorityQueue[int]).turns = turns
-}
-
 // Items whose delay is cut short keep the turn of the delayed Add, and many of
 // them cost O(log n) each.
 func TestPriorityEarlyTurns(t *testing.T) {
 	const n = 20_000
-	for _, turns := range []uint32{0, math.MaxUint32 - n/2, math.MaxUint32 - n - 1} {
-		testEarlyTurns(t, n, turns)
-	}
-}
-
-func testEarlyTurns(t *testing.T, n int, turns uint32) {
 	q := NewWithConfig(Config[int]{})
 	defer q.ShutDown()
-	startTurns(q, turns)
 	for i := range n {
 		q.AddAfter(i*7919%n, time.Hour)
 	}
@@ -178,21 +163,6 @@ func TestPriorityDrainEndsWithShutDown(t *testing.T) {
 	})
 }
 
-// After a burst an empty queue gives back what its metrics took.
-func TestPriorityMomentsAreGivenBack(t *testing.T) {
-	q := newPriorityQueue(Config[int]{Name: "q", MetricsProvider: recorder.New(), Clock: clock.RealClock{}})
-	for _, n := range []int{2 * manyMoments, 1} { // then from the start
-		for i := range n {
-			q.Add(i)
-		}
-		for range n {
-			item, _ := q.Get()
-			q.Done(item)
-		}
-		require.Less(t, cap(q.moments), manyMoments)
-	}
-}
-
 // After shutdown an Add is ignored whatever its item, as controller-runtime's.
 func TestUnhashableItemIsIgnoredAfterShutDown(t *testing.T) {
 	for name, q := range map[string]priorityqueue.PriorityQueue[any]{
@@ -206,5 +176,34 @@ func TestUnhashableItemIsIgnoredAfterShutDown(t *testing.T) {
 			q.AddRateLimited([]int{1})
 		}, name)
 		require.Zero(t, q.Len(), name)
+	}
+}
+
+// A restart under steady load: ten thousand objects of the initial list, and an event
+// of higher priority for each item that is handed out. initial/op is the share of what is
+// handed out that is of the initial list: without OldestEvery none is.
+func BenchmarkOldestEvery(b *testing.B) {
+	for _, every := range []int{0, 10, 3} {
+		b.Run(fmt.Sprintf("every=%d", every), func(b *testing.B) {
+			const initial = 10_000
+			q := NewWithConfig(Config[int]{OldestEvery: every})
+			defer q.ShutDown()
+			low, high := -100, 0
+			for i := range initial {
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: &low}, i)
+			}
+			next, served := initial, 0
+			for b.Loop() {
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: &high}, next)
+				next++
+				item, priority, _ := q.GetWithPriority()
+				q.Done(item)
+				if priority == low {
+					served++
+					q.AddWithOpts(priorityqueue.AddOpts{Priority: &low}, item) // there are always some
+				}
+			}
+			b.ReportMetric(float64(served)/float64(b.N), "initial/op")
+		})
 	}
 }

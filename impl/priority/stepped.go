@@ -44,7 +44,7 @@ func (q stepped[T]) TryGet() (item T, priority int, ok bool) {
 }
 
 func (q stepped[T]) Next() (at time.Duration, waits bool) {
-	return time.Duration(q.armed), q.waiting > 0
+	return time.Duration(q.armed), q.times.N > 0
 }
 
 func (q stepped[T]) Promote() { q.fire() }

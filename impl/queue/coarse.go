@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/meter"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"k8s.io/utils/clock"
 )
 
@@ -51,7 +51,7 @@ func (k *CoarseClock) Now() time.Time { return k.begin.Add(time.Duration(k.now.L
 
 // Elapsed is the time from when the clock was made to the last tick. Queues read
 // it in place of Since, for it costs less.
-func (k *CoarseClock) Elapsed() meter.Elapsed { return meter.Elapsed(k.now.Load()) }
+func (k *CoarseClock) Elapsed() core.Elapsed { return core.Elapsed(k.now.Load()) }
 
 // Since is the time from t to the last tick.
 func (k *CoarseClock) Since(t time.Time) time.Duration {

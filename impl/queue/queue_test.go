@@ -228,7 +228,7 @@ func TestMemoryIsGivenBackAfterABurst(t *testing.T) {
 	}
 	left := heap() - before
 	require.Less(t, left, built/10, "of %d bytes", built)
-	require.Zero(t, q.table.Len())
+	require.Zero(t, q.Keys.Len())
 	runtime.KeepAlive(q)
 	runtime.KeepAlive(keys)
 }

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/meter"
+	"github.com/informerbench/informerbench/impl/internal/core"
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -20,26 +21,24 @@ type sliceQueue[T comparable] struct {
 	mu                sync.Mutex
 	changed           sync.Cond // broadcast at every change that someone may wait for
 	queue             workqueue.Queue[T]
-	dirty, processing map[T]struct{}
+	dirty, processing core.Map[T, struct{}]
 	shuttingDown      bool
 	drain             bool
 
-	meter          *meter.Meter
+	meter          *core.Meter
 	stopMeter      sync.Once
-	added, started map[T]time.Duration
+	added, started core.Map[T, time.Duration]
 }
 
 // NewSlice makes the reference queue. Its storage is config.Queue if that is
 // set, else a slice.
 func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
 	q := &sliceQueue[T]{
-		queue:      config.Queue,
-		dirty:      map[T]struct{}{},
-		processing: map[T]struct{}{},
-		meter:      newMeter(config),
-		added:      map[T]time.Duration{},
-		started:    map[T]time.Duration{},
+		queue: config.Queue,
+		meter: newMeter(config),
 	}
+	q.dirty.M, q.processing.M = map[T]struct{}{}, map[T]struct{}{}
+	q.added.M, q.started.M = map[T]time.Duration{}, map[T]time.Duration{}
 	q.changed.L = &q.mu
 	if q.queue == nil {
 		q.queue = NewSliceStorage[T]()
@@ -50,23 +49,32 @@ func NewSlice[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.Type
 	return q
 }
 
+// NewRing makes the reference queue over a ring, which allocates nothing for the
+// order, or over config.Queue.
+func NewRing[T comparable](config workqueue.TypedQueueConfig[T]) workqueue.TypedInterface[T] {
+	if config.Queue == nil {
+		config.Queue = NewRingStorage[T]()
+	}
+	return NewSlice(config)
+}
+
 func (q *sliceQueue[T]) Add(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.shuttingDown {
 		return
 	}
-	_, processing := q.processing[item]
-	if _, dirty := q.dirty[item]; dirty {
+	_, processing := q.processing.M[item]
+	if _, dirty := q.dirty.M[item]; dirty {
 		if !processing {
 			q.queue.Touch(item)
 		}
 		return
 	}
 	if q.meter != nil {
-		q.added[item] = q.meter.Add()
+		q.added.M[item] = q.meter.Add()
 	}
-	q.dirty[item] = struct{}{}
+	q.dirty.M[item] = struct{}{}
 	if !processing {
 		q.queue.Push(item)
 		q.changed.Broadcast()
@@ -89,12 +97,14 @@ func (q *sliceQueue[T]) Get() (item T, shutdown bool) {
 		q.changed.Wait()
 	}
 	item = q.queue.Pop()
-	q.processing[item] = struct{}{}
-	delete(q.dirty, item)
+	q.processing.M[item] = struct{}{}
+	q.dirty.Delete(item)
 	if q.meter != nil {
-		added, known := q.added[item]
-		delete(q.added, item)
-		q.started[item] = q.meter.Get(added, known)
+		added, known := q.added.M[item]
+		t := keytable.Times{Added: added}
+		q.meter.Get(&t, known)
+		q.added.Delete(item)
+		q.started.M[item] = t.Started
 	}
 	return item, false
 }
@@ -102,15 +112,15 @@ func (q *sliceQueue[T]) Get() (item T, shutdown bool) {
 func (q *sliceQueue[T]) Done(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, processing := q.processing[item]; !processing {
+	if _, processing := q.processing.M[item]; !processing {
 		return // spurious-done: the item may be queued, and must not be twice
 	}
 	if q.meter != nil {
-		q.meter.Done(q.started[item])
-		delete(q.started, item)
+		q.meter.Done(&keytable.Times{Started: q.started.M[item]})
+		q.started.Delete(item)
 	}
-	delete(q.processing, item)
-	if _, dirty := q.dirty[item]; dirty {
+	q.processing.Delete(item)
+	if _, dirty := q.dirty.M[item]; dirty {
 		q.queue.Push(item)
 	}
 	q.changed.Broadcast()
@@ -129,7 +139,7 @@ func (q *sliceQueue[T]) shutDown(drain bool) {
 	defer q.mu.Unlock()
 	q.shuttingDown, q.drain = true, drain
 	q.changed.Broadcast()
-	for q.drain && len(q.processing) > 0 {
+	for q.drain && len(q.processing.M) > 0 {
 		q.changed.Wait()
 	}
 }
@@ -146,5 +156,5 @@ func (q *sliceQueue[T]) update() {
 	if q.shuttingDown {
 		return
 	}
-	q.meter.Unfinished(maps.Values(q.started))
+	q.meter.Unfinished(maps.Values(q.started.M))
 }

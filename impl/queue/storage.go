@@ -1,6 +1,10 @@
 package queue
 
-import "k8s.io/client-go/util/workqueue"
+import (
+	"slices"
+
+	"k8s.io/client-go/util/workqueue"
+)
 
 var (
 	_ workqueue.Queue[string] = (*sliceStorage[string])(nil)
@@ -9,8 +13,14 @@ var (
 
 // sliceStorage is the plain reference of the storage seam.
 //
-// Invariant: items is the content, oldest first.
-type sliceStorage[T comparable] struct{ items []T }
+// Invariant: items is the content, oldest first; cut items were before it when it was
+// copied for the last time, no more than it has and manyCut.
+type sliceStorage[T comparable] struct {
+	items []T
+	cut   int
+}
+
+const manyCut = 1024
 
 // NewSliceStorage makes a storage that appends and cuts the front off.
 func NewSliceStorage[T comparable]() workqueue.Queue[T] { return &sliceStorage[T]{} }
@@ -23,6 +33,9 @@ func (s *sliceStorage[T]) Pop() T {
 	item := s.items[0]
 	clear(s.items[:1]) // a popped item is not kept alive
 	s.items = s.items[1:]
+	if s.cut++; s.cut > len(s.items)+manyCut { // what was cut off is kept until then
+		s.items, s.cut = slices.Clone(s.items), 0
+	}
 	return item
 }
 

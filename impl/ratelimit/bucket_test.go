@@ -106,7 +106,6 @@ func TestBucketKeepsFractions(t *testing.T) {
 		got := b.reserve(0)
 		require.InDelta(t, float64(i)*1e9/3, float64(got), 1, "token %d", i)
 	}
-	require.Equal(t, int64(1000), b.full.whole/1e9)
 }
 
 // A reservation past the horizon is refused, so the bucket is usable again one
@@ -123,7 +122,6 @@ func TestBucketHorizon(t *testing.T) {
 
 func TestBucketSaturates(t *testing.T) {
 	b := newBucket(1e-9, 2, math.MaxInt64) // 31 years a token
-	require.Equal(t, refilled, b.kind)
 	for range 100 {
 		require.GreaterOrEqual(t, b.reserve(0), time.Duration(0))
 	}

@@ -53,10 +53,15 @@ func (c *Controller[T]) When(item T) time.Duration {
 		c.mu.Unlock()
 		return q.when(item)
 	}
-	failures := c.count(hash, item)
-	delay := c.bucket.reserve(now)
+	slot, _ := c.keys.Enter(hash, item)
+	delay := c.delay(now, c.keys.At(slot))
 	c.mu.Unlock()
-	return max(0, delay, exponential(c.base, c.max, failures))
+	return delay
+}
+
+// delay counts a failure and answers its delay. The caller holds the lock of both.
+func (c *Controller[T]) delay(now int64, failures *uint32) time.Duration {
+	return max(0, c.bucket.reserve(now), exponential(c.base, c.max, fail(failures)))
 }
 
 // NumRequeues is how often When was asked since the last Forget.

@@ -1,112 +1,104 @@
 package ratelimit
 
 import (
-	"sync/atomic"
+	"reflect"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/delay"
 	"github.com/informerbench/informerbench/impl/internal/alarm"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
-	"github.com/informerbench/informerbench/impl/internal/keytable"
-	"github.com/informerbench/informerbench/impl/internal/meter"
-	"github.com/informerbench/informerbench/impl/internal/workers"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
 
-var _ workqueue.TypedRateLimitingInterface[string] = (*fused[string])(nil)
+var (
+	_ workqueue.TypedRateLimitingInterface[string] = (*fused[string])(nil)
+	_ delay.Rescheduler[string]                    = (*fused[string])(nil)
+)
 
-// fused is work queue, delaying queue and, with a Controller as its limiter,
-// the limiter in one table behind one lock: each call finds its key once, and
-// Get not even that.
+// fused is the compact queue whose entries also say when a waiting key is ready
+// and, with a Controller as its limiter, how often it failed: each call finds its
+// key once.
 //
-// Invariant: a key has an entry ⇔ it is dirty, in processing, waiting or has
-// failures here. The entries that are dirty and not in processing form the list
-// from head to tail, in queue order; length is their number. For each waiting
-// entry order has a node {at, slot}; the outdated nodes beyond these are
-// counted. armed is not after the first node while the lock is free. last is in
-// processing, or end.
+// Invariant: those of core.Queue, and of dueheap.Waiting for the entries that wait.
+// armed is not after the first node while the lock is free.
 type fused[T comparable] struct {
-	workers.Workers
+	core.Queue[T, retry]
 	alarm   *alarm.Alarm
 	limiter workqueue.TypedRateLimiter[T] // asked for delays, unless own is set
 	own     *Controller[T]                // whose failures are in the entries
 	oneTime bool                          // own's clock is the queue's
 	retries workqueue.CounterMetric       // nil without a name or a provider
-	closed  atomic.Bool                   // ShuttingDown, readable without the lock
-
-	keys       keytable.Table[T, entry]
-	head, tail uint32
-	length     int
-	last       uint32 // the entry handed out last, which most calls are about, or end
-	// prompt tells that the last item was done before another was handed out.
-	// While that is so, and Lazy tells that hashing can't panic, calls about the last
-	// item do not hash.
-	prompt atomic.Bool
-
-	order    dueheap.Heap
-	waiting  int // entries
-	outdated int // nodes
-	armed    int64
-
-	meter *meter.Meter
-	times []times // by slot, with a meter only
+	options QueueOptions
+	times   dueheap.Waiting
+	armed   int64
 }
 
-// An entry is all that is known of a key.
-type entry struct {
-	at       int64  // when a waiting key is ready; 0 means that it does not wait
-	word     uint32 // dirty and processing, and the link to the next queued slot
-	failures uint32
+// A retry is what an entry has beside that of a compact queue. The time is in halves,
+// so that an entry takes no more than sixteen bytes.
+type retry struct{ low, high, failures uint32 }
+
+// first is the time that is told apart from that of an entry which does not wait.
+const first = -1 << 63
+
+func (r *retry) waits() bool { return r.low|r.high != 0 }
+
+// at is when a waiting entry is ready; else before any such time.
+func (r *retry) at() int64 { return int64(uint64(r.high)<<32|uint64(r.low)) + first }
+
+func (r *retry) set(at int64) {
+	at -= first
+	r.low, r.high = uint32(at), uint32(at>>32)
 }
 
-const (
-	dirty      = 1 << 31
-	processing = 1 << 30
-	// end is the link of the last entry; slots are smaller.
-	end = keytable.MaxSlot + 1
-)
-
-// times are the moments a meter needs, valid while dirty and while processing.
-type times struct{ added, started time.Duration }
+// QueueOptions are what upstream's queue does not have. The zero value is a queue
+// that does as upstream's.
+type QueueOptions struct {
+	// OnceWhileWaiting makes AddRateLimited of an item that waits already do
+	// nothing: it counts no failure and takes no token, so that events which come
+	// while a retry is pending do not double its delay
+	// (kubernetes-sigs/controller-runtime#1594).
+	OnceWhileWaiting bool
+	// MaxWait bounds for how long AddRateLimited makes an item wait, whatever its
+	// limiter says; zero is no bound. See WithMaxReservation for the limiter's side.
+	MaxWait time.Duration
+}
 
 // NewFusedQueue makes a rate limiting queue that keeps state, ready time,
 // failures and metrics of a key in one entry. Failures are in the entry when
 // limiter is a fresh *Controller, from NewDefault or NewController; any other
 // limiter is asked as upstream asks it. A config with a DelayingQueue gives the
 // plain queue over that one.
-//
-// The queue's own items become ready in the order of their times, and of equal
-// times in the order of the calls.
 func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
 	if config.DelayingQueue != nil {
 		return NewHeap4Queue(limiter, config)
 	}
-	if config.Clock == nil {
-		config.Clock = clock.RealClock{}
+	return NewFusedQueueWithOptions(limiter, config, QueueOptions{})
+}
+
+// NewFusedQueueWithOptions is NewFusedQueue with options. It panics if the config
+// has a DelayingQueue, which can't obey them.
+func NewFusedQueueWithOptions[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T], options QueueOptions) workqueue.TypedRateLimitingInterface[T] {
+	if config.DelayingQueue != nil {
+		panic("ratelimit.NewFusedQueueWithOptions: config.DelayingQueue is set, expected nil: the queue keeps its own delays")
 	}
-	q := newFused(limiter, config)
-	if q.meter != nil {
-		q.meter.Run(q.update)
-	}
+	q := newFused(limiter, config, options)
+	q.Run()
 	q.alarm.Run(klog.Background(), q.fire)
 	return q
 }
 
 // newFused makes the queue without its goroutines.
-func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) *fused[T] {
-	q := &fused[T]{
-		alarm:   alarm.New(config.Clock),
-		limiter: limiter,
-		head:    end,
-		tail:    end,
-		last:    end,
-		armed:   alarm.Never,
-		meter:   meter.New(config.Name, config.MetricsProvider, config.Clock),
+func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T], options QueueOptions) *fused[T] {
+	requireLimiter(limiter)
+	q := &fused[T]{alarm: alarm.New(config.Clock), limiter: limiter, armed: alarm.Never, options: options}
+	q.Init(core.NewMeter(config.Name, config.MetricsProvider, config.Clock))
+	q.times.Current = func(n dueheap.Node) bool {
+		return q.Keys.Holds(n.Slot) && q.Keys.At(n.Slot).X.at() == n.At
 	}
-	q.Init()
-	q.keys.Init()
-	if q.meter != nil {
+	if q.Meter != nil {
 		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
 	}
 	if c, ok := limiter.(*Controller[T]); ok {
@@ -115,224 +107,277 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 	return q
 }
 
-// Add queues item unless it is dirty.
-func (q *fused[T]) Add(item T) {
-	if !q.keys.Lazy() && q.ShuttingDown() {
-		return // as upstream, even an item that can't be hashed
-	}
-	if q.add(q.keys.Hash(item), item) {
-		q.Signal()
-	}
-}
-
-func (q *fused[T]) add(hash uint32, item T) (wake bool) {
-	q.Lock()
-	defer q.Unlock()
+// AddAfter queues item once d has passed; of an item that waits already the
+// earlier time stays.
+func (q *fused[T]) AddAfter(item T, d time.Duration) {
 	if q.ShuttingDown() {
-		return false
+		return
 	}
-	slot, found := q.keys.Find(hash, item)
-	if found && q.keys.At(slot).word&dirty != 0 {
-		return false
+	if q.retries != nil {
+		q.retries.Inc()
 	}
-	added := q.count()
-	if !found {
-		slot = q.keys.Insert(hash, item)
+	if d <= 0 {
+		q.Add(item)
+		return
 	}
-	return q.mark(slot, added)
-}
-
-// count tells the meter of an item that becomes dirty.
-func (q *fused[T]) count() (added time.Duration) {
-	if q.meter == nil {
-		return 0
+	at := alarm.In(q.alarm.Now(), d)
+	hash := q.Keys.Hash(item)
+	q.Lock() // nothing panics until Unlock
+	if !q.ShuttingDown() {
+		q.schedule(q.Enter(hash, item), at)
 	}
-	return q.meter.Add()
-}
-
-// mark makes an entry dirty that is not, and reports whether to wake a worker.
-func (q *fused[T]) mark(slot uint32, added time.Duration) (wake bool) {
-	if q.meter != nil {
-		q.timesOf(slot).added = added
-	}
-	e := q.keys.At(slot)
-	if e.word&processing != 0 {
-		e.word |= dirty // Done will queue it
-		return false
-	}
-	q.push(slot, e)
-	return q.Wake()
-}
-
-// push queues an entry.
-func (q *fused[T]) push(slot uint32, e *entry) {
-	e.word = dirty | end
-	if q.length == 0 {
-		q.head = slot
-	} else {
-		word := &q.keys.At(q.tail).word
-		*word = *word&^end | slot
-	}
-	q.tail = slot
-	q.length++
-}
-
-// Len is the number of queued items.
-func (q *fused[T]) Len() int {
-	q.Lock()
-	defer q.Unlock()
-	return q.length
-}
-
-// Get hands out the oldest queued item.
-func (q *fused[T]) Get() (item T, shutdown bool) {
-	q.Lock()
-	defer q.leave()
-	for q.length == 0 {
-		if q.ShuttingDown() {
-			return item, true
-		}
-		q.Sleep()
-	}
-	slot := q.head
-	item = q.keys.Key(slot)
-	if q.meter != nil {
-		t := q.timesOf(slot)
-		t.started = q.meter.Get(t.added, item == item)
-	}
-	e := q.keys.At(slot)
-	q.head = e.word & end
-	e.word = processing
-	if prompt := q.last == end && q.keys.Lazy(); prompt != q.prompt.Load() {
-		q.prompt.Store(prompt)
-	}
-	q.last = slot
-	q.length--
-	q.Handed()
-	return item, false
-}
-
-// leave ends a Get, also one that a metric panicked in: the next worker comes for
-// what is queued.
-func (q *fused[T]) leave() {
-	wake := q.length > 0 && q.Wake()
 	q.Unlock()
-	if wake {
-		q.Signal()
-	}
 }
 
-// Done ends the processing of item; an item that is not in processing is
-// ignored.
-func (q *fused[T]) Done(item T) {
-	if q.done(q.hash(item), item) {
-		q.Signal()
-	}
-}
-
-// hash is the hash of an item that probably is the last one, or zero.
-func (q *fused[T]) hash(item T) uint32 {
-	if q.prompt.Load() {
-		return 0
-	}
-	return q.keys.Hash(item)
-}
-
-// find finds the entry of an item that probably is the last one.
-func (q *fused[T]) find(hash uint32, item T) (slot uint32, found bool) {
-	if q.last != end && q.keys.Key(q.last) == item {
-		return q.last, true
-	}
-	return q.keys.Find(hash, item)
-}
-
-func (q *fused[T]) done(hash uint32, item T) (wake bool) {
-	q.Lock()
-	defer q.Unlock()
-	slot, found := q.find(hash, item)
-	if !found {
-		return false
-	}
-	e := q.keys.At(slot)
-	if e.word&processing == 0 {
-		return false
-	}
-	if q.meter != nil {
-		q.meter.Done(q.timesOf(slot).started)
-	}
-	q.Finished()
-	if slot == q.last {
-		q.last = end
-	}
-	if e.word&dirty != 0 {
-		q.push(slot, e)
-		return q.Wake()
-	}
-	e.word = 0
-	q.release(slot, e)
-	return false
-}
-
-// release removes an entry that nothing needs any more.
-func (q *fused[T]) release(slot uint32, e *entry) {
-	if *e != (entry{}) {
+// schedule makes an entry wait until at, or until it did before if that is earlier.
+func (q *fused[T]) schedule(slot uint32, at int64) {
+	r := &q.Keys.At(slot).X
+	waits := r.waits()
+	if waits && at >= r.at() {
 		return
 	}
-	q.keys.Remove(slot)
-	if q.keys.Len() == 0 && len(q.times) > 4096 {
-		q.times = nil // a burst is over
+	r.set(at)
+	q.times.Add(at, slot, waits)
+	if at < q.armed {
+		q.armed = at
+		q.alarm.Wake() // never blocks
 	}
 }
 
-// timesOf are the times of a slot, of which there are few more than entries.
-func (q *fused[T]) timesOf(slot uint32) *times {
-	if int(slot) >= len(q.times) {
-		q.times = append(q.times, make([]times, int(slot)+1-len(q.times))...)
-	}
-	return &q.times[slot]
+// unschedule makes an entry wait no longer.
+func (q *fused[T]) unschedule(slot uint32) {
+	r := &q.Keys.At(slot).X
+	r.low, r.high = 0, 0
+	q.times.Remove()
 }
 
-// update sets the unfinished-work metrics.
-func (q *fused[T]) update() {
+// Cancel drops a waiting AddAfter of item, and reports whether there was one.
+func (q *fused[T]) Cancel(item T) bool {
+	_, waited := q.reschedule(item, nil)
+	return waited
+}
+
+// Replace makes item ready once d has passed, sooner or later than it would have been.
+func (q *fused[T]) Replace(item T, d time.Duration) {
+	at := alarm.In(q.alarm.Now(), d)
+	closed, _ := q.reschedule(item, func(int64, bool) (int64, bool) { return at, d > 0 })
+	if d <= 0 && !closed {
+		q.Add(item)
+	}
+}
+
+// Postpone makes a waiting item ready no sooner than once d has passed, and reports
+// whether it waits.
+func (q *fused[T]) Postpone(item T, d time.Duration) bool {
+	at := alarm.In(q.alarm.Now(), d)
+	_, waited := q.reschedule(item, func(before int64, waited bool) (int64, bool) { return max(at, before), waited })
+	return waited
+}
+
+// reschedule ends the waiting of item, and asks next whether and until when it is to
+// wait instead. Without next it is not.
+func (q *fused[T]) reschedule(item T, next func(before int64, waited bool) (at int64, wait bool)) (closed, waited bool) {
+	hash := q.Keys.Hash(item)
 	q.Lock()
 	defer q.Unlock()
 	if q.ShuttingDown() {
-		return
+		return true, false
 	}
-	q.meter.Unfinished(func(yield func(time.Duration) bool) {
-		for slot, e := range q.keys.All() {
-			if e.word&processing != 0 && !yield(q.times[slot].started) {
-				return
-			}
+	slot := q.Enter(hash, item)
+	r := &q.Keys.At(slot).X
+	before, waited := r.at(), r.waits()
+	if waited {
+		q.unschedule(slot)
+	}
+	if next != nil {
+		if at, wait := next(before, waited); wait {
+			q.schedule(slot, at)
 		}
-	})
+	}
+	q.Release(slot)
+	return false, waited
 }
 
-// ShuttingDown tells whether ShutDown or ShutDownWithDrain was called.
-func (q *fused[T]) ShuttingDown() bool { return q.closed.Load() }
+// batch is how many due items are queued under one lock.
+const batch = 256
+
+// fire queues everything that is due.
+func (q *fused[T]) fire() (next int64, goOn bool) {
+	for !q.ShuttingDown() {
+		if next, more := q.promote(q.alarm.Now()); !more {
+			return next, true
+		}
+	}
+	return alarm.Never, false
+}
+
+// promote queues a batch of due items and returns when the next is due and
+// whether it already may be.
+func (q *fused[T]) promote(now int64) (next int64, more bool) {
+	q.Lock()
+	defer func() { q.Leave(q.Ready.Len) }() // after a panic in a metric too
+	q.times.Gather(now)
+	for range batch {
+		n, ok := q.times.Due(now)
+		if !ok {
+			q.armed = q.times.Next(alarm.Never)
+			return q.armed, false
+		}
+		r := &q.Keys.At(n.Slot).X
+		r.low, r.high = 0, 0
+		q.MarkCounted(n.Slot) // if that panics, the process ends as upstream's does
+	}
+	return 0, true
+}
+
+// AddRateLimited counts a failure of item and queues it when the limiter's
+// delay has passed.
+func (q *fused[T]) AddRateLimited(item T) {
+	if q.own == nil {
+		if !q.options.OnceWhileWaiting || !q.isWaiting(item) {
+			q.AddAfter(item, q.bound(q.limiter.When(item)))
+		}
+		return
+	}
+	if q.retries != nil && !q.ShuttingDown() {
+		q.retries.Inc()
+	}
+	now := q.alarm.Now()
+	if ready := q.fail(item, now); ready {
+		q.Add(item)
+	}
+}
+
+func (q *fused[T]) bound(d time.Duration) time.Duration {
+	if q.options.MaxWait > 0 {
+		return min(d, q.options.MaxWait)
+	}
+	return d
+}
+
+// isWaiting reports whether item waits.
+func (q *fused[T]) isWaiting(item T) bool {
+	hash := q.Keys.Hash(item)
+	q.Lock()
+	defer q.Unlock()
+	slot, found := q.Find(hash, item)
+	return found && q.Keys.At(slot).X.waits()
+}
+
+// fail counts a failure as the controller would and makes item wait for its delay,
+// or reports that there is none. After shutdown too the failure counts, as upstream's
+// limiter counts it.
+func (q *fused[T]) fail(item T, now int64) (ready bool) {
+	hash, bucketNow := q.Keys.Hash(item), q.bucketTime(now)
+	q.Lock() // nothing panics until Unlock
+	slot := q.Enter(hash, item)
+	if r := &q.Keys.At(slot).X; !q.options.OnceWhileWaiting || !r.waits() {
+		delay := q.bound(q.own.delay(bucketNow, &r.failures))
+		ready = delay <= 0
+		if !ready && !q.ShuttingDown() {
+			q.schedule(slot, alarm.In(now, delay))
+		}
+	}
+	q.Unlock()
+	return ready
+}
+
+// bucketTime is the time of the controller's bucket at the queue's time now.
+func (q *fused[T]) bucketTime(now int64) int64 {
+	if q.oneTime {
+		return now
+	}
+	return q.own.now()
+}
+
+// when is the controller's When.
+func (q *fused[T]) when(item T) time.Duration {
+	hash, now := q.Keys.Hash(item), q.bucketTime(q.alarm.Now())
+	q.Lock() // nothing panics until Unlock
+	delay := q.own.delay(now, &q.Keys.At(q.Enter(hash, item)).X.failures)
+	q.Unlock()
+	return delay
+}
+
+// Forget resets the failures of item. It does not imply Done.
+func (q *fused[T]) Forget(item T) {
+	if q.own == nil {
+		q.limiter.Forget(item)
+		return
+	}
+	hash := q.Keys.Hash(item)
+	q.Lock() // nothing panics until Unlock
+	if slot, found := q.Find(hash, item); found {
+		q.Keys.At(slot).X.failures = 0
+		q.Release(slot)
+	}
+	q.Unlock()
+}
+
+// NumRequeues is the limiter's count of failures since the last Forget.
+func (q *fused[T]) NumRequeues(item T) int {
+	if q.own == nil {
+		return q.limiter.NumRequeues(item)
+	}
+	hash := q.Keys.Hash(item)
+	failures := 0
+	q.Lock() // nothing panics until Unlock
+	if slot, found := q.Find(hash, item); found {
+		failures = int(q.Keys.At(slot).X.failures)
+	}
+	q.Unlock()
+	return failures
+}
 
 // ShutDown drops what waits; what is queued is still handed out.
-func (q *fused[T]) ShutDown() { q.shutDown(false) }
+func (q *fused[T]) ShutDown() {
+	q.end()
+	q.Queue.ShutDown()
+	q.alarm.Wait()
+}
 
 // ShutDownWithDrain is ShutDown that waits until nothing is in processing.
-func (q *fused[T]) ShutDownWithDrain() { q.shutDown(true) }
-
-func (q *fused[T]) shutDown(drain bool) {
-	q.Lock()
-	if !q.closed.Swap(true) {
-		q.drop()
-		q.alarm.Stop()
-		if q.meter != nil {
-			q.meter.Stop()
-		}
-	}
-	q.Close(drain)
-	if drain {
-		q.Drained()
-	}
-	q.Unlock()
+func (q *fused[T]) ShutDownWithDrain() {
+	q.end()
+	q.Queue.ShutDownWithDrain()
 	q.alarm.Wait()
-	if q.meter != nil {
-		q.meter.Wait()
+}
+
+// end forgets what waits and ends the alarm.
+func (q *fused[T]) end() {
+	q.Lock()
+	defer q.Unlock()
+	if q.Closed.Swap(true) {
+		return
 	}
+	q.times.Filter(func(n dueheap.Node) bool {
+		if q.times.Current(n) {
+			e := q.Keys.At(n.Slot)
+			e.X.low, e.X.high = 0, 0
+			q.Release(n.Slot)
+		}
+		return false
+	})
+	q.times = dueheap.Waiting{}
+	q.alarm.Stop()
+}
+
+// adopt makes a controller that was not used yet ask q, which has that clock; a
+// used one refuses. Somebody may ask the controller meanwhile.
+func (c *Controller[T]) adopt(q *fused[T], queueClock clock.Clock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keys.Len() > 0 || c.bucket.used || c.adopter.Load() != nil {
+		return
+	}
+	q.own, q.oneTime = c, sameClock(c.clock, queueClock)
+	c.adopter.Store(q)
+}
+
+// sameClock reports whether one reading will do for both. Nil is the real clock.
+func sameClock(a, b clock.PassiveClock) bool {
+	if _, real := b.(clock.RealClock); real || b == nil {
+		return a == nil
+	}
+	return a != nil && reflect.ValueOf(a).Comparable() && a == b
 }

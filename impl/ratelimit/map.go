@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -36,29 +37,29 @@ func NewMapDefault[T comparable]() workqueue.TypedRateLimiter[T] {
 // failures counts failures by key.
 type failures[T comparable] struct {
 	mu    sync.Mutex
-	byKey map[T]int
+	byKey core.Map[T, int]
 }
 
 // NumRequeues is how often When was asked since the last Forget.
 func (f *failures[T]) NumRequeues(item T) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.byKey[item]
+	return f.byKey.M[item]
 }
 
 // Forget resets the failures of item.
 func (f *failures[T]) Forget(item T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.byKey, item)
+	f.byKey.Delete(item)
 }
 
 // count adds a failure and returns how many there were before.
 func (f *failures[T]) count(item T) (before int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before = f.byKey[item]
-	f.byKey[item] = before + 1
+	before = f.byKey.M[item]
+	f.byKey.M[item] = before + 1
 	return before
 }
 
@@ -70,7 +71,7 @@ type mapExponential[T comparable] struct {
 
 // NewMapItemExponentialFailure makes the reference of NewItemExponentialFailure.
 func NewMapItemExponentialFailure[T comparable](base, max time.Duration) workqueue.TypedRateLimiter[T] {
-	return &mapExponential[T]{failures: failures[T]{byKey: map[T]int{}}, base: base, max: max}
+	return &mapExponential[T]{failures: failures[T]{byKey: core.Map[T, int]{M: map[T]int{}}}, base: base, max: max}
 }
 
 func (l *mapExponential[T]) When(item T) time.Duration {
@@ -98,7 +99,7 @@ type mapFastSlow[T comparable] struct {
 
 // NewMapItemFastSlow makes the reference of NewItemFastSlow.
 func NewMapItemFastSlow[T comparable](fast, slow time.Duration, maxFastAttempts int) workqueue.TypedRateLimiter[T] {
-	return &mapFastSlow[T]{failures: failures[T]{byKey: map[T]int{}}, fast: fast, slow: slow, maxFastAttempts: maxFastAttempts}
+	return &mapFastSlow[T]{failures: failures[T]{byKey: core.Map[T, int]{M: map[T]int{}}}, fast: fast, slow: slow, maxFastAttempts: maxFastAttempts}
 }
 
 func (l *mapFastSlow[T]) When(item T) time.Duration {

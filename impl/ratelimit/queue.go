@@ -26,6 +26,7 @@ func NewHeap4Queue[T comparable](limiter workqueue.TypedRateLimiter[T], config w
 }
 
 func stack[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T], newDelaying func(workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T]) workqueue.TypedRateLimitingInterface[T] {
+	requireLimiter(limiter)
 	if config.DelayingQueue == nil {
 		config.DelayingQueue = newDelaying(workqueue.TypedDelayingQueueConfig[T]{
 			Name:            config.Name,
@@ -34,6 +35,13 @@ func stack[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue
 		})
 	}
 	return &stacked[T]{config.DelayingQueue, limiter}
+}
+
+// requireLimiter panics where the queue is made, not where the first item fails.
+func requireLimiter[T comparable](limiter workqueue.TypedRateLimiter[T]) {
+	if limiter == nil {
+		panic("ratelimit: limiter is nil, expected one, such as ratelimit.NewDefault")
+	}
 }
 
 // AddRateLimited counts a failure of item and queues it when the limiter's

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/delay"
+	"github.com/informerbench/informerbench/impl/internal/core"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"k8s.io/client-go/util/workqueue"
@@ -128,28 +129,25 @@ func FuzzQueuesMatchClientGo(f *testing.F) {
 func (q *fused[T]) verify(t *testing.T) {
 	q.Lock()
 	defer q.Unlock()
-	length, waiting := 0, 0
-	for slot := q.head; slot != end; slot = q.keys.At(slot).word & end {
+	length, queued, waiting := 0, 0, 0
+	for slot := q.Ready.Head; length < q.Ready.Len; slot = q.Keys.At(slot).Word & core.End {
 		length++
-		require.EqualValues(t, uint32(dirty), q.keys.At(slot).word&(dirty|processing))
+		require.EqualValues(t, uint32(core.Dirty), q.Keys.At(slot).Word&(core.Dirty|core.Processing))
 	}
-	require.Equal(t, q.length, length)
-	queued := 0
-	for _, e := range q.keys.All() {
-		require.NotEqual(t, entry{}, *e, "an entry that nothing needs")
-		if e.word&(dirty|processing) == dirty {
+	for _, e := range q.Keys.All() {
+		require.NotEqual(t, core.Entry[retry]{}, *e, "an entry that nothing needs")
+		if e.Word&(core.Dirty|core.Processing) == core.Dirty {
 			queued++
 		}
-		if e.at != 0 {
+		if e.X.waits() {
 			waiting++
 		}
 	}
 	require.Equal(t, length, queued)
-	require.Equal(t, q.waiting, waiting)
-	require.Equal(t, q.order.Len(), q.waiting+q.outdated)
-	require.LessOrEqual(t, q.outdated, q.waiting+slack)
-	if q.waiting > 0 {
-		require.LessOrEqual(t, q.armed, q.order.Min().At)
+	require.Equal(t, q.times.N, waiting)
+	require.LessOrEqual(t, q.times.Len(), 2*waiting+64)
+	if waiting > 0 {
+		require.LessOrEqual(t, q.armed, q.times.Min().At)
 	}
 }
 
@@ -200,7 +198,7 @@ func TestFusedInvariant(t *testing.T) {
 		item, _ := q.Get()
 		q.Done(item)
 	}
-	require.Zero(t, q.keys.Len(), "entries left when all is done and forgotten")
+	require.Zero(t, q.Keys.Len(), "entries left when all is done and forgotten")
 }
 
 // The queue and the controller it was made with agree, whichever is asked.

@@ -37,19 +37,11 @@ type stepped[T comparable] struct{ *fused[T] }
 // NewStepped makes the queue of NewFusedQueue without its goroutines. The
 // config's clock must be set; it is only read, never asked for a timer.
 func NewStepped[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) Stepped[T] {
-	return stepped[T]{newFused(limiter, config)}
-}
-
-func (q stepped[T]) TryGet() (item T, ok bool) {
-	if q.length == 0 {
-		return item, false
-	}
-	item, _ = q.Get()
-	return item, true
+	return stepped[T]{newFused(limiter, config, QueueOptions{})}
 }
 
 func (q stepped[T]) Next() (at time.Duration, waits bool) {
-	return time.Duration(q.armed), q.waiting > 0
+	return time.Duration(q.armed), q.times.N > 0
 }
 
 func (q stepped[T]) Promote() { q.fire() }

@@ -22,6 +22,7 @@ const Never = math.MaxInt64
 // soon after Wake, always from one goroutine and with no lock held, until Stop.
 type Alarm struct {
 	clock clock.WithTicker
+	real  bool
 	begin time.Time
 	wake  chan struct{}
 	stop  chan struct{}
@@ -31,7 +32,12 @@ type Alarm struct {
 
 // New makes an alarm that does not run yet.
 func New(c clock.WithTicker) *Alarm {
+	if c == nil {
+		c = clock.RealClock{}
+	}
+	_, real := c.(clock.RealClock)
 	return &Alarm{
+		real:  real,
 		clock: c,
 		begin: c.Now(),
 		wake:  make(chan struct{}, 1),
@@ -103,9 +109,10 @@ func (a *Alarm) loop(beat <-chan time.Time, fire func() (int64, bool)) {
 	}
 }
 
-// set makes timer fire at next. A fake clock may step between the reading of
-// the time and the start of the timer, which would then fire late by that step:
-// so set looks at the time again, though not for ever: one may step at every look.
+// set makes timer fire at next. A clock other than the real one may step between
+// the reading of the time and the start of the timer, which would then fire late by
+// that step: so set looks at the time again, though not for ever, for the clock may
+// be one that moves at every look.
 func (a *Alarm) set(timer clock.Timer, next int64) clock.Timer {
 	for tries := 1; ; tries++ {
 		now := a.Now()
@@ -122,7 +129,7 @@ func (a *Alarm) set(timer clock.Timer, next int64) clock.Timer {
 			}
 			timer.Reset(wait)
 		}
-		if time.Duration(a.Now()-now) < time.Millisecond || tries == 10 {
+		if a.real || a.Now() == now || tries == 10 {
 			return timer
 		}
 	}

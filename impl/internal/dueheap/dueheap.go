@@ -43,7 +43,7 @@ type Heap struct {
 	chunks [][]Node
 	end    int // root or less when empty
 	seq    uint32
-	run    []Node // nodes that Gather took out, or Load put in
+	run    []Node // nodes that Gather took out
 }
 
 // Len is the number of nodes, outdated ones included.

@@ -42,41 +42,6 @@ func (h *Heap) Gather(now int64) {
 	h.run = run
 }
 
-// Load puts nodes into a heap that is empty, in O(n) where their times are spread
-// evenly, else O(n log n). It keeps the slice or a copy of it.
-func (h *Heap) Load(nodes []Node) {
-	if len(nodes) == 0 {
-		return
-	}
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for i := range samples {
-		at := nodes[i*len(nodes)/samples].At
-		least, most = min(least, at), max(most, at)
-	}
-	h.run = sorted(nodes, least, most)
-}
-
-// Quantile is a time that about the given share of the nodes are before, of a
-// heap that is not empty.
-func (h *Heap) Quantile(share float64) int64 {
-	var times [samples]int64
-	for i := range times {
-		if j := i * h.Len() / samples; j < len(h.run) {
-			times[i] = h.run[j].At
-		} else {
-			times[i] = h.node(root + j - len(h.run)).At
-		}
-	}
-	return Quantile(times[:], share)
-}
-
-// Quantile is one of times, which it sorts: about the given share of them are
-// before it.
-func Quantile(times []int64, share float64) int64 {
-	slices.Sort(times)
-	return times[int(share*float64(len(times)))]
-}
-
 // sorted sorts nodes: they are put into buckets of even parts of the time from
 // least to most, then sorted in each. Few are outside of that time, so that a few
 // odd ones do not put all others into one bucket.

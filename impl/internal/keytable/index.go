@@ -26,8 +26,6 @@ const (
 	// less than half stale grows, so that it is not built again for every few keys.
 	removalsInRow = 64
 	staleGroups   = 256
-	// wideGroups is where a wide index stops to grow fourfold: 4 MB.
-	wideGroups = 65536
 )
 
 // A group holds references packed to its front, then zeros. A reference is a
@@ -70,11 +68,10 @@ func at(m uint64) int {
 type index struct {
 	groups   []group
 	slotMask uint32
-	used     int  // references
-	stale    int  // of them to slots that lost their keys
-	removals int  // since a key was inserted
-	limit    int  // references at which it must grow
-	wide     bool // it grows fourfold up to wideGroups, then twofold
+	used     int // references
+	stale    int // of them to slots that lost their keys
+	removals int // since a key was inserted
+	limit    int // references at which it must grow
 }
 
 // home is the first group to probe: the hash scaled to the number of groups,
@@ -149,19 +146,18 @@ func limit(n int) int {
 }
 
 // grow is the next size for an index of n groups that holds used references.
-// Steps of alternately 4/3 and 3/2, from one power of two to the next, keep a
-// large index at least two thirds as full as it may be; a small one grows fast, for building it again is a good part
-// of filling it, and so does a wide one.
-func grow(n, used int, wide bool) int {
+// grow is the size for an index of n groups that is full. Steps of alternately 4/3
+// and 3/2, from one power of two to the next, keep a large index at least two thirds
+// as full as it may be; a small one grows fast, for building it again is a good
+// part of filling it.
+func grow(n, used int) int {
 	switch {
 	case used < limit(n): // built again for wider slot numbers only
 		return n
 	case n == 0:
 		return 1
-	case n < 1024, wide && n < wideGroups:
+	case n < 1024:
 		return 4 * n
-	case wide:
-		return 2 * n
 	case n&(n-1) == 0:
 		return n + n/3
 	default:

@@ -62,22 +62,7 @@ func New[K comparable, V any]() *Table[K, V] {
 func (t *Table[K, V]) Init() {
 	t.seed = maphash.MakeSeed()
 	t.irreflexive = mayDifferFromItself(reflect.TypeFor[K]())
-	t.begin()
-}
-
-// begin makes the table small, if it may be, whose slab and index are empty.
-func (t *Table[K, V]) begin() {
 	t.small.Store(!t.irreflexive)
-	if t.irreflexive {
-		t.open()
-	}
-}
-
-// InitWide is Init of a table that trades memory for speed while it fills: its
-// index grows in large steps, up to 26 bytes a key in place of 10.
-func (t *Table[K, V]) InitWide() {
-	t.Init()
-	t.wide = true
 }
 
 // Reseed makes the low bits of maphash.Comparable with a seed the hash of a key. It
@@ -164,6 +149,8 @@ func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 			return t.takeFew(key)
 		}
 		t.enlarge()
+	} else if t.first == nil {
+		t.open()
 	}
 	if hash == 0 {
 		hash = t.hashOf(key)
@@ -178,7 +165,7 @@ func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	t.removals = 0
 	// An index that is half stale has room in its size.
 	if t.used >= t.limit || slot >= t.slotMask {
-		t.rebuild(grow(len(t.groups), min(t.used, 2*(t.used-t.stale)), t.wide && t.stale == 0))
+		t.rebuild(grow(len(t.groups), min(t.used, 2*(t.used-t.stale))))
 		return slot // rebuild indexed the new slot too
 	}
 	t.refer(hash, slot)
@@ -308,9 +295,6 @@ func (t *Table[K, V]) All() iter.Seq2[uint32, *V] {
 // order, so the hashes are read sequentially.
 func (t *Table[K, V]) rebuild(n int) {
 	slots := len(t.blocks) * blockLen
-	if t.wide {
-		slots = max(slots, limit(n))
-	}
 	t.index.reset(n, slots)
 	for b := range t.blocks {
 		block := &t.blocks[b]

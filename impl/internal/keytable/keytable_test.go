@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,7 +183,6 @@ func TestLongHistoriesMatchMap(t *testing.T) {
 	rnd := seeded(t)
 	for round := range 60 {
 		m := model{New[int, int](), map[int]uint32{}}
-		m.table.wide = round%4 > 1
 		keys := []int{6, 13, 26, 30, 120, 1000}[round%6]
 		if round%2 == 1 { // crowd the ends of the hash space
 			m.table.hash = func(k int) uint32 { return uint32(k%3) << 30 }
@@ -210,7 +208,6 @@ func TestReferencesLeftBehindMatchMap(t *testing.T) {
 	const keys = 5000
 	for round := range 4 {
 		m := model{New[int, int](), map[int]uint32{}}
-		m.table.wide = round%2 == 1
 		if round%4 > 1 { // groups that overflow, and references alike
 			m.table.hash = func(k int) uint32 { return uint32(k%keys/20) * 0x9e3779b1 }
 		}
@@ -262,23 +259,6 @@ func TestReferencesLeftBehindAreBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, size*maxMean, 4*(held+turn))
 	m.check(t)
-}
-
-// A wide table has room in its references for the slots that its larger index
-// has room for.
-func TestWideIndexGrowsInLargeSteps(t *testing.T) {
-	table := new(Table[int, int])
-	table.InitWide()
-	var sizes []int
-	for k := range 200_000 {
-		table.Insert(table.Hash(k), k)
-		if n := len(table.groups); n > 0 && !slices.Contains(sizes, n) {
-			sizes = append(sizes, n)
-			require.GreaterOrEqual(t, int(table.slotMask), table.limit)
-		}
-	}
-	require.Equal(t, []int{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536}, sizes)
-	check(t, table)
 }
 
 // In an index of few groups references may have passed over every group; the
@@ -495,28 +475,17 @@ func TestUnhashableKeyPanicsAsInAMap(t *testing.T) {
 
 // A table that holds nothing yet has no memory for keys, and answers all the same.
 func TestUnusedTable(t *testing.T) {
-	for name, begin := range map[string]func(*Table[string, int]){
-		"new":   func(table *Table[string, int]) {},
-		"clear": func(table *Table[string, int]) { table.Insert(table.Hash("a"), "a"); table.Clear() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			table := New[string, int]()
-			begin(table)
-			check(t, table)
-			require.Nil(t, table.first)
-			_, found := table.Find(table.Hash("a"), "a")
-			require.False(t, found)
-			require.False(t, table.Holds(0))
-			for range table.All() {
-				t.Fatal("an entry")
-			}
-			for range table.Some(3) {
-				t.Fatal("an entry")
-			}
-			slot, found := table.Enter(table.Hash("a"), "a")
-			require.False(t, found)
-			require.Equal(t, "a", table.Key(slot))
-			check(t, table)
-		})
+	table := New[string, int]()
+	check(t, table)
+	require.Nil(t, table.first)
+	_, found := table.Find(table.Hash("a"), "a")
+	require.False(t, found)
+	require.False(t, table.Holds(0))
+	for range table.All() {
+		t.Fatal("an entry")
 	}
+	slot, found := table.Enter(table.Hash("a"), "a")
+	require.False(t, found)
+	require.Equal(t, "a", table.Key(slot))
+	check(t, table)
 }

@@ -1,6 +1,9 @@
 package keytable
 
-import "math/bits"
+import (
+	"math/bits"
+	"time"
+)
 
 const (
 	// blockLen is the number of slot numbers in a block: one bit each in a word.
@@ -38,6 +41,7 @@ type slab[K comparable, V any] struct {
 	dropped []uint32 // blocks that had no chunk when pushed
 	vacant  []uint32 // blocks that had no occupied slot when pushed
 	live    int      // occupied slots that take gave out
+	timed   bool     // chunks have times
 	empty   int      // blocks in vacant that are not outdated
 }
 
@@ -51,14 +55,35 @@ type chunk[K comparable, V any] struct {
 	keys   [chunkLen]K
 	values [chunkLen]V
 	hashes [chunkLen]uint32 // not of a small table
+	times  *[chunkLen]Times // of a queue with metrics
+}
+
+// Times are moments of a key that its owner sets before it reads them.
+type Times struct{ Added, Started time.Duration }
+
+// KeepTimes makes an empty table one that has Times of each key. They lie apart,
+// so that one without them has smaller chunks.
+func (s *slab[K, V]) KeepTimes() { s.timed = true }
+
+// Times are those of the key in slot. The pointer is valid until the slot is removed.
+func (s *slab[K, V]) Times(slot uint32) *Times {
+	return &s.blocks[slot/blockLen].chunk.times[slot%blockLen]
+}
+
+func (s *slab[K, V]) newChunk() *chunk[K, V] {
+	c := new(chunk[K, V])
+	if s.timed {
+		c.times = new([chunkLen]Times)
+	}
+	return c
 }
 
 // open gives the slab its first block.
-func (s *slab[K, V]) open() { *s = newSlab(new(chunk[K, V])) }
+func (s *slab[K, V]) open() { s.reset(s.newChunk()) }
 
-// newSlab makes a slab of one block.
-func newSlab[K comparable, V any](first *chunk[K, V]) slab[K, V] {
-	return slab[K, V]{first: first, blocks: []block[K, V]{{free: allFree &^ allFew, chunk: first}}}
+// reset makes a slab of one block.
+func (s *slab[K, V]) reset(first *chunk[K, V]) {
+	*s = slab[K, V]{first: first, few: s.few, timed: s.timed, blocks: []block[K, V]{{free: allFree &^ allFew, chunk: first}}}
 }
 
 // Key is the key in slot.
@@ -117,12 +142,12 @@ func (s *slab[K, V]) advance() {
 		b := s.dropped[n-1]
 		s.dropped = s.dropped[:n-1]
 		if block := &s.blocks[b]; block.chunk == nil {
-			block.chunk = new(chunk[K, V])
+			block.chunk = s.newChunk()
 			s.current = b
 			return
 		}
 	}
-	s.blocks = append(s.blocks, block[K, V]{free: allFree, chunk: new(chunk[K, V])})
+	s.blocks = append(s.blocks, block[K, V]{free: allFree, chunk: s.newChunk()})
 	s.current = uint32(len(s.blocks) - 1)
 }
 
@@ -167,9 +192,7 @@ func (s *slab[K, V]) releaseFew(slot uint32) {
 // slots may take half as much as the occupied ones, and the spare.
 func (s *slab[K, V]) vacate(b uint32) {
 	if s.live == 0 && len(s.blocks) > 2*spare/blockLen {
-		first, few := s.first, s.few
-		*s = newSlab(first) // a burst is over: the directory goes too
-		s.few = few
+		s.reset(s.first) // a burst is over: the directory goes too
 		return
 	}
 	if b != s.current && b != 0 {

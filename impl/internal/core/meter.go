@@ -1,9 +1,10 @@
-// Package meter feeds the metrics of a work queue with upstream's meaning.
-package meter
+package core
 
 import (
+	"iter"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -12,10 +13,10 @@ import (
 // updatePeriod is how often the unfinished-work metrics are set, as upstream.
 const updatePeriod = 500 * time.Millisecond
 
-// A Meter calls the user's clock and metrics, so a queue calls it before it
-// changes its state and under a deferred unlock: a panic in there leaves the
-// state as it was. Moments are durations since one moment, any.
-// But for Run, Stop and Wait it is used under the queue's lock.
+// A Meter feeds the metrics of a queue with upstream's meaning. It calls the
+// user's clock and metrics, so a queue calls it before it changes its state: a
+// panic in there leaves the state as it was. Moments are durations since one
+// moment, any. But for Run, Stop and Wait it is used under the queue's lock.
 type Meter struct {
 	clock      clock.WithTicker
 	begin      time.Time
@@ -40,10 +41,13 @@ func Reports(name string, provider workqueue.MetricsProvider, say bool) bool {
 	return name != "" && provider != nil
 }
 
-// New makes the meter of a queue, or nil if the queue does not report.
-func New(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
+// NewMeter makes the meter of a queue, or nil if the queue does not report.
+func NewMeter(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
 	if !Reports(name, provider, true) {
 		return nil
+	}
+	if c == nil {
+		c = clock.RealClock{}
 	}
 	elapsed, _ := c.(elapsed)
 	return &Meter{
@@ -85,26 +89,25 @@ func (m *Meter) Add() time.Duration {
 	return now
 }
 
-// Get counts an item that is handed out and was added at the given moment, and
-// returns the moment. Upstream never finds the add time of a key that differs
-// from itself again, so known is false for one.
-func (m *Meter) Get(added time.Duration, known bool) time.Duration {
+// Get counts an item that is handed out. Upstream never finds the add time of a
+// key that differs from itself again, so known is false for one.
+func (m *Meter) Get(t *keytable.Times, known bool) {
 	now := m.Now()
 	m.depth.Dec()
 	if known {
-		m.latency.Observe((now - added).Seconds())
+		m.latency.Observe((now - t.Added).Seconds())
 	}
-	return now
+	t.Started = now
 }
 
-// Done records an item that was handed out at the given moment.
-func (m *Meter) Done(started time.Duration) {
-	m.work.Observe((m.Now() - started).Seconds())
+// Done records an item that is done.
+func (m *Meter) Done(t *keytable.Times) {
+	m.work.Observe((m.Now() - t.Started).Seconds())
 }
 
 // Unfinished sets the metrics of the items in processing from the moments at
 // which they were handed out.
-func (m *Meter) Unfinished(started func(yield func(time.Duration) bool)) {
+func (m *Meter) Unfinished(started iter.Seq[time.Duration]) {
 	now := m.Now()
 	var total, longest float64
 	for at := range started {

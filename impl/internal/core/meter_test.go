@@ -1,10 +1,11 @@
-package meter
+package core
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/impl/internal/keytable"
 	"github.com/informerbench/informerbench/impl/internal/recorder"
 	"github.com/stretchr/testify/require"
 	"k8s.io/utils/clock"
@@ -16,12 +17,12 @@ func TestVirtualTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(age)
 			r := recorder.New()
-			m := New("q", r, clock.RealClock{})
-			added := m.Add()
+			m := NewMeter("q", r, clock.RealClock{})
+			times := keytable.Times{Added: m.Add()}
 			time.Sleep(time.Nanosecond)
-			started := m.Get(added, true)
+			m.Get(&times, true)
 			time.Sleep(48 * time.Hour)
-			m.Done(started)
+			m.Done(&times)
 			require.Contains(t, r.String(), "latency=[1e-09]")
 			require.Contains(t, r.String(), "work=[172800]")
 		})

@@ -1,0 +1,90 @@
+package ratelimit
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// limiters are one whose failures the queue keeps, and one from elsewhere.
+var limiters = map[string]func() workqueue.TypedRateLimiter[string]{
+	"own": func() workqueue.TypedRateLimiter[string] {
+		return NewController[string](time.Minute, 24*time.Hour, 10, 100)
+	},
+	"foreign": func() workqueue.TypedRateLimiter[string] {
+		return NewItemExponentialFailure[string](time.Minute, 24*time.Hour)
+	},
+}
+
+func withOptions(t *testing.T, o QueueOptions, test func(t *testing.T, q rateQueue)) {
+	for name, limiter := range limiters {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := NewFusedQueueWithOptions(limiter(), queueConfig{}, o)
+				defer q.ShutDown()
+				test(t, q)
+			})
+		})
+	}
+}
+
+// An item that waits already counts no second failure; once it was got it does.
+func TestOnceWhileWaiting(t *testing.T) {
+	withOptions(t, QueueOptions{OnceWhileWaiting: true}, func(t *testing.T, q rateQueue) {
+		for range 5 {
+			q.AddRateLimited("key")
+			require.Equal(t, 1, q.NumRequeues("key"))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, 1, q.Len())
+		item, _ := q.Get()
+		q.AddRateLimited(item)
+		q.AddRateLimited(item)
+		require.Equal(t, 2, q.NumRequeues("key"))
+		q.Done(item)
+		time.Sleep(2*time.Minute - 1)
+		synctest.Wait()
+		require.Zero(t, q.Len())
+		time.Sleep(1)
+		synctest.Wait()
+		require.Equal(t, 1, q.Len())
+	})
+}
+
+func TestMaxWait(t *testing.T) {
+	withOptions(t, QueueOptions{MaxWait: 90 * time.Second}, func(t *testing.T, q rateQueue) {
+		for range 8 {
+			q.AddRateLimited("key")
+		}
+		require.Equal(t, 8, q.NumRequeues("key"))
+		q.Forget("other")
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		require.Equal(t, 1, q.Len())
+		item, _ := q.Get()
+		q.AddRateLimited(item)
+		q.Done(item)
+		time.Sleep(90*time.Second - 1)
+		synctest.Wait()
+		require.Zero(t, q.Len())
+		time.Sleep(1)
+		synctest.Wait()
+		require.Equal(t, 1, q.Len())
+	})
+}
+
+// What can't be obeyed is refused where the queue is made.
+func TestBadConfig(t *testing.T) {
+	inner := workqueue.NewTypedDelayingQueue[string]()
+	defer inner.ShutDown()
+	require.PanicsWithValue(t, "ratelimit.NewFusedQueueWithOptions: config.DelayingQueue is set, expected nil: the queue keeps its own delays", func() {
+		NewFusedQueueWithOptions[string](NewDefault[string](), queueConfig{DelayingQueue: inner}, QueueOptions{})
+	})
+	const noLimiter = "ratelimit: limiter is nil, expected one, such as ratelimit.NewDefault"
+	require.PanicsWithValue(t, noLimiter, func() { NewFusedQueue[string](nil, queueConfig{}) })
+	require.PanicsWithValue(t, noLimiter, func() { NewHeap4Queue[string](nil, queueConfig{}) })
+}
