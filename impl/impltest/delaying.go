@@ -253,13 +253,14 @@ const heartbeat = 10 * time.Second
 
 // delayRandomClauses try what single calls don't show.
 var delayRandomClauses = []clause[newDelayingQueue]{
-	{name: "delay-concurrent", contract: "delaying queue", run: delayingDelayConcurrent,
+	{name: "delay-concurrent", contract: "delaying queue", run: delayConcurrent,
 		reason: "with many producers, some of them delaying, no item has two holders and each is processed after its last addition"},
-	{name: "delay-differential", contract: "delaying queue", run: delayingDelayDifferential,
+	{name: "delay-differential", contract: "delaying queue", run: delayDifferential,
 		reason: "on random calls every result and every metric is the one of client-go's delaying queue"},
 }
 
-func delayingDelayConcurrent(t *trial, new newDelayingQueue) {
+func delayConcurrent(t *trial, new newDelayingQueue) {
+	t.needs("earliest-wins")
 	r := newRecorder()
 	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Name: "measured", MetricsProvider: r})
 	var mu sync.Mutex
@@ -271,12 +272,13 @@ func delayingDelayConcurrent(t *trial, new newDelayingQueue) {
 		mu.Unlock()
 		q.AddAfter(key, d)
 	}, r)
-	if got := r.value("retries"); got != float64(n) && !t.relaxed("metrics-retries") {
+	if got := r.value("retries"); got != float64(n) && t.measures("retries") {
 		t.Errorf("retries metric is %v after %d calls of AddAfter", got, n)
 	}
 }
 
-func delayingDelayDifferential(t *trial, new newDelayingQueue) {
+func delayDifferential(t *trial, new newDelayingQueue) {
+	t.needs("never-early", "earliest-wins", "after-zero")
 	rnd := t.Rand()
 	for range 20 {
 		compareDelaying(t, new, rnd)

@@ -15,7 +15,7 @@ import (
 // delayConfigClauses are the clauses about what a delaying queue does with its
 // config.
 var delayConfigClauses = []clause[newDelayingQueue]{
-	{name: "delay-clock", contract: "delaying queue 6", run: delayingDelayClock,
+	{name: "delay-clock", contract: "delaying queue 6", run: delayClock,
 		reason: "delays are measured with the clock in the config, so that tests of a controller need not wait"},
 	{name: "heartbeat", contract: "delaying queue 6", run: delayingHeartbeat,
 		reason: "a ready item is found 10 s late at the latest, even if a timer is lost"},
@@ -29,7 +29,8 @@ var delayConfigClauses = []clause[newDelayingQueue]{
 		reason: "an item that was delayed, handed out and is done is not kept alive by the queue"},
 }
 
-func delayingDelayClock(t *trial, new newDelayingQueue) {
+func delayClock(t *trial, new newDelayingQueue) {
+	t.needs("never-early")
 	clock := fakeClock()
 	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
 	q.AddAfter("a", time.Minute)
@@ -44,6 +45,7 @@ func delayingDelayClock(t *trial, new newDelayingQueue) {
 }
 
 func delayingHeartbeat(t *trial, new newDelayingQueue) {
+	t.needs("delay-clock", "never-early")
 	clock := &forgetful{FakeClock: fakeClock()}
 	q := startDelaying(t, new, workqueue.TypedDelayingQueueConfig[string]{Clock: clock})
 	q.AddAfter("a", time.Second)
@@ -208,7 +210,7 @@ func compareDelaying(t *trial, new newDelayingQueue, rnd *rand.Rand) {
 		}
 		log.equal(want.Len(), q.Len(), "Len")
 		if ordered {
-			log.equal(wantR.String(), r.String(), "metrics")
+			log.equal(t.measurements(wantR), t.measurements(r), "metrics")
 		}
 	}
 	after(5*time.Second + tolerance(t))

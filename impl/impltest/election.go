@@ -53,6 +53,7 @@ type ballot struct {
 }
 
 func newBallot(t *trial, new newElector) *ballot {
+	t.needs("started-in-own-goroutine-and-cancelled")
 	b := &ballot{t: t, new: new}
 	b.server = election.NewMemory(clock.RealClock{}, func(c election.Call) election.Fault {
 		b.mu.Lock()

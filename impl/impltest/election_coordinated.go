@@ -50,6 +50,7 @@ func electionCoordinatedRenewsWhatItIsGiven(t *trial, new newElector) {
 }
 
 func electionCoordinatedEndsItsTerm(t *trial, new newElector) {
+	t.needs("no-release-unless-asked", "coordinated-takes-nothing")
 	b := newBallot(t, new)
 	b.held("a", time.Now(), 1)
 	a := b.join("a", coordinated)

@@ -19,6 +19,7 @@ var electionDifferentialClauses = []clause[newElector]{
 }
 
 func electionDifferential(t *trial, new newElector) {
+	t.needs("acquire-time-kept", "lost-on-renew-deadline", "release-lets-next-in-quickly", "never-two-leaders", "new-leader-callback", "transitions", "renew-in-one-call")
 	r := t.Rand()
 	for range 10 {
 		script := electionScript(r)

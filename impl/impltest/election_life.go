@@ -94,6 +94,7 @@ func electionReleaseOnlyIfHolder(t *trial, new newElector) {
 }
 
 func electionReleaseRetriesConflict(t *trial, new newElector) {
+	t.needs("release-lets-next-in-quickly")
 	b := newBallot(t, new)
 	a := b.join("a", releasing)
 	pass(time.Second)
@@ -167,6 +168,7 @@ func electionNewLeaderHoldsUpNobody(t *trial, new newElector) {
 }
 
 func electionCheck(t *trial, new newElector) {
+	t.needs("never-two-leaders", "lost-on-renew-deadline")
 	b := newBallot(t, new)
 	a, waiting := b.join("a"), b.join("b")
 	pass(time.Minute)

@@ -82,6 +82,7 @@ func electionRenewInOneCall(t *trial, new newElector) {
 }
 
 func electionAcquireTimeKept(t *trial, new newElector) {
+	t.needs("no-release-unless-asked")
 	b := newBallot(t, new)
 	a := b.join("a")
 	acquired := b.record().AcquireTime
@@ -120,6 +121,7 @@ func electionTakeoverAfterExpiryObservedLocally(t *trial, new newElector) {
 }
 
 func electionTransitions(t *trial, new newElector) {
+	t.needs("acquire-time-kept", "release-lets-next-in-quickly")
 	b := newBallot(t, new)
 	b.held("gone", time.Now(), 7)
 	c := b.join("c", releasing)
@@ -147,7 +149,9 @@ func electionOptimisticConflict(t *trial, new newElector) {
 	pass(time.Minute)
 	assert.Len(t, b.leaders(), 1)
 	assert.Equal(t, b.leaders(), []string{b.record().HolderIdentity})
-	assert.Equal(t, 1, b.record().LeaderTransitions)
+	if !t.relaxed("transitions") {
+		assert.Equal(t, 1, b.record().LeaderTransitions)
+	}
 
 	// A write of somebody else in between.
 	b = newBallot(t, new)

@@ -54,6 +54,7 @@ func electionLostOnRenewDeadline(t *trial, new newElector) {
 }
 
 func electionDeadlineFromLastRenewal(t *trial, new newElector) {
+	t.needs("never-two-leaders", "lost-on-renew-deadline")
 	b := newBallot(t, new)
 	a := b.join("a")
 	pass(time.Minute)
@@ -66,6 +67,7 @@ func electionDeadlineFromLastRenewal(t *trial, new newElector) {
 }
 
 func electionLostInHungCall(t *trial, new newElector) {
+	t.needs("never-two-leaders", "lost-on-renew-deadline")
 	b := newBallot(t, new)
 	a := b.join("a")
 	pass(time.Minute)
@@ -76,6 +78,7 @@ func electionLostInHungCall(t *trial, new newElector) {
 }
 
 func electionLostToAnotherHolder(t *trial, new newElector) {
+	t.needs("optimistic-conflict")
 	b := newBallot(t, new)
 	a := b.join("a")
 	pass(time.Minute)
@@ -86,6 +89,7 @@ func electionLostToAnotherHolder(t *trial, new newElector) {
 }
 
 func electionLateAnswerElectsNobody(t *trial, new newElector) {
+	t.needs("never-two-leaders", "lost-on-renew-deadline", "optimistic-conflict")
 	b := newBallot(t, new)
 	b.fault(func(c election.Call) election.Fault {
 		if c.Verb == "create" {
@@ -100,6 +104,7 @@ func electionLateAnswerElectsNobody(t *trial, new newElector) {
 }
 
 func electionCancelledBeforeRelease(t *trial, new newElector) {
+	t.needs("release-lets-next-in-quickly")
 	b := newBallot(t, new)
 	var lock *onlyReleases
 	a := b.join("a", releasing, func(c *leaderelection.LeaderElectionConfig) {
@@ -123,6 +128,7 @@ func electionIsLeaderEnds(t *trial, new newElector) {
 }
 
 func electionNeverTwoLeaders(t *trial, new newElector) {
+	t.needs("optimistic-conflict", "lost-on-renew-deadline")
 	r := t.Rand()
 	for range 5 {
 		electionStorm(t, new, rand.New(rand.NewPCG(r.Uint64(), 0)))

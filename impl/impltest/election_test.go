@@ -8,6 +8,7 @@ import (
 )
 
 func TestOurElector(t *testing.T) {
+	t.Parallel()
 	TestElector(t, func(c leaderelection.LeaderElectionConfig) (election.Elector, error) { return election.New(c) })
 }
 
@@ -16,6 +17,7 @@ func newUpstreamElector(c leaderelection.LeaderElectionConfig) (election.Elector
 }
 
 func TestUpstreamElector(t *testing.T) {
+	t.Parallel()
 	TestElector(t, newUpstreamElector,
 		"fault:sub-second-lease", "fault:release-only-if-holder", "fault:deadline-from-last-renewal", "fault:lost-in-hung-call",
 		"fault:lost-to-another-holder", "fault:late-answer-elects-nobody", "fault:cancelled-before-release", "fault:is-leader-ends")

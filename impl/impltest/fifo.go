@@ -190,6 +190,7 @@ func popBatch(t *trial, q cache.Queue) *handled {
 // more; q is closed by it.
 func expectPops(t *trial, q cache.Queue, want ...string) {
 	t.Helper()
+	t.needs("close-drains", "close-releases")
 	q.Close()
 	var got []string
 	for len(got) < len(want)+4 {

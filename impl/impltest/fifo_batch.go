@@ -31,6 +31,7 @@ var batchClauses = []clause[newFIFO]{
 }
 
 func batchDistinctKeys(t *trial, new newFIFO) {
+	t.needs("delete-unknown-delivered")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Add(object("b", 1)), q.Delete(lost("c", nil)), q.Update(object("a", 2)), q.Update(object("c", 2)), q.Update(object("c", 3)))
 	assert.Equal(t, "batch Added(ns/a@1) Added(ns/b@1) Deleted(unknown final state of ns/c, last nothing)", popBatch(t, q).String())
@@ -40,6 +41,7 @@ func batchDistinctKeys(t *trial, new newFIFO) {
 }
 
 func batchAlone(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys", "atomic-resync", "bookmark", "atomic-replace")
 	q := open(t, new, fifo.Config{Atomic: true})
 	do(t, q.Add(object("a", 1)), q.Add(object("b", 1)), q.Replace([]any{object("a", 2)}, "2"), q.Resync(), q.Add(object("c", 3)), q.Add(object("d", 3)))
 	if store, ok := q.(cache.ReflectorBookmarkStore); ok {
@@ -53,6 +55,7 @@ func batchAlone(t *trial, new newFIFO) {
 }
 
 func batchInitialList(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Replace([]any{object("a", 1), object("b", 1)}, "1"), q.Add(object("c", 2)), q.Add(object("d", 2)))
 	p := popBatch(t, q)
@@ -65,6 +68,7 @@ func batchInitialList(t *trial, new newFIFO) {
 }
 
 func batchSyncedAfterHandler(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys")
 	q, ok := open(t, new, fifo.Config{}).(cache.QueueWithBatch)
 	if !ok {
 		t.Fatalf("no cache.QueueWithBatch")
@@ -80,6 +84,7 @@ func batchSyncedAfterHandler(t *trial, new newFIFO) {
 }
 
 func batchLimit(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys")
 	q := open(t, new, fifo.Config{})
 	all := objects("object", 2*maxBatch+1)
 	for _, obj := range all {
@@ -101,6 +106,7 @@ func batchLimit(t *trial, new newFIFO) {
 }
 
 func batchResult(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys")
 	q := open(t, new, fifo.Config{})
 	p := popBatch(t, q)
 	assert.Equal(t, "blocked", p.String(), "PopBatch of an empty queue")
@@ -173,6 +179,7 @@ var lockReleaseClauses = []clause[newFIFO]{
 }
 
 func fifoLockReleased(t *trial, new newFIFO) {
+	t.needs("batch-distinct-keys", "atomic-replace")
 	for name, pop := range poppers {
 		for _, waiting := range []int{0, 2*maxBatch - 1} {
 			q := open(t, new, fifo.Config{Atomic: true})

@@ -65,6 +65,7 @@ func fifoPopResult(t *trial, new newFIFO) {
 }
 
 func fifoCloseDrains(t *trial, new newFIFO) {
+	t.needs("close-releases")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Add(object("b", 1)))
 	q.Close()
@@ -84,6 +85,7 @@ func fifoCloseReleases(t *trial, new newFIFO) {
 }
 
 func fifoAddAfterClose(t *trial, new newFIFO) {
+	t.needs("close-drains", "close-releases")
 	q := open(t, new, fifo.Config{})
 	q.Close()
 	do(t, q.Add(object("a", 1)))
@@ -158,6 +160,7 @@ func fifoSyncedEmptyList(t *trial, new newFIFO) {
 }
 
 func fifoSyncedNotByLaterLists(t *trial, new newFIFO) {
+	t.needs("synced-after-first-list")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Replace(threeObjects(), "1"), q.Replace(threeObjects(), "2"))
 	pop(t, q)
@@ -168,6 +171,7 @@ func fifoSyncedNotByLaterLists(t *trial, new newFIFO) {
 }
 
 func fifoSyncedNotByEvents(t *trial, new newFIFO) {
+	t.needs("synced-after-first-list")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Replace(threeObjects(), "1"), q.Add(object("d", 1)), q.Update(object("e", 1)), q.Delete(object("f", 1)))
 	assert.Equal(t, "false", synced(q), "after Replace, Add, Update and Delete")
@@ -220,6 +224,7 @@ func fifoKeyError(t *trial, new newFIFO) {
 }
 
 func fifoKeyFunc(t *trial, new newFIFO) {
+	t.needs("close-drains")
 	q := open(t, new, fifo.Config{})
 	other := object("a", 1)
 	other.Namespace = "other"
@@ -262,6 +267,7 @@ func fifoTransformOnce(t *trial, new newFIFO) {
 }
 
 func fifoTransformNotKnown(t *trial, new newFIFO) {
+	t.needs("resync", "replace-tombstones")
 	q := open(t, new, fifo.Config{Transformer: transformed, EmitReplaced: true, KnownObjects: knows(object("a", 1))})
 	do(t, q.Resync())
 	assert.Equal(t, "Sync(ns/a@1)", pop(t, q).String(), "Pop after Resync")
@@ -283,6 +289,7 @@ func fifoTransformError(t *trial, new newFIFO) {
 }
 
 func fifoTransformerShown(t *trial, new newFIFO) {
+	t.needs("transform-once")
 	s, ok := open(t, new, fifo.Config{Transformer: transformed}).(cache.TransformingStore)
 	if !ok || s.Transformer() == nil {
 		t.Fatalf("no cache.TransformingStore, or no transformer in it")

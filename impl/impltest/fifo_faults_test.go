@@ -2,22 +2,39 @@ package impltest
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/informerbench/informerbench/impl/fifo"
-	"github.com/stretchr/testify/assert"
 	"k8s.io/client-go/tools/cache"
 )
 
 // A fifoFault is a queue with one fault, made of a sound one.
 type fifoFault struct {
 	name   string
-	suite  func(*testing.T, func(fifo.Config) cache.Queue, ...string)
+	kind   string
 	new    newFIFO
-	clause string // must fail, among others
+	breaks []string
+}
+
+// plantedFIFOs are the faults of each kind of queue.
+func plantedFIFOs(kind string, clauses []clause[newFIFO], sound newFIFO) planting[newFIFO] {
+	p := planting[newFIFO]{clauses: clauses, faults: map[string][]string{}}
+	faulty := map[string]newFIFO{"": sound}
+	for _, fault := range fifoFaults() {
+		if fault.kind == kind {
+			p.faults[fault.name], faulty[fault.name] = fault.breaks, fault.new
+		}
+	}
+	p.new = func(fault string) newFIFO { return faulty[fault] }
+	return p
+}
+
+func TestFIFOFaults(t *testing.T) {
+	t.Parallel()
+	t.Run("latest", plantedFIFOs("fifo", fifoClauses(), plainFIFO.upstream).test)
+	t.Run("delta", plantedFIFOs("delta", deltaFIFOClauses(), deltaFIFO.upstream).test)
+	t.Run("in-order", plantedFIFOs("in-order", inOrderClauses(), func(c fifo.Config) cache.Queue { return fifo.NewSliceInOrder(c) }).test)
 }
 
 // A faulty queue overrides some methods of a sound one.
@@ -117,50 +134,60 @@ func fifoFaults() []fifoFault {
 	delta := func(c fifo.Config) cache.Queue { return fifo.NewRingDeltaFIFO(c) }
 	inOrder := func(c fifo.Config) cache.Queue { return fifo.NewRingInOrder(c) }
 	return []fifoFault{
-		{"fifo-oldest-value", TestFIFO, func(c fifo.Config) cache.Queue { return &firstWins{Queue: latest(c), keys: map[string]bool{}} }, "latest-value"},
-		{"fifo-delete-ignored", TestFIFO, with(latest, func(f *faulty, _ fifo.Config) { f.delete = func(any) error { return nil } }), "deleted-skipped"},
-		{"fifo-replace-keeps", TestFIFO, with(latest, func(f *faulty, _ fifo.Config) {
-			sound := f.replace
-			f.replace = func(list []any, rv string) error {
-				if len(list) < 2 {
-					return sound(list, rv)
+		{"oldest-value", "fifo", func(c fifo.Config) cache.Queue { return &firstWins{Queue: latest(c), keys: map[string]bool{}} }, []string{"latest-value"}},
+		{"delete-ignored", "fifo", with(latest, func(f *faulty, _ fifo.Config) {
+			sound := f.delete
+			f.delete = func(obj any) error {
+				if _, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+					obj = object("unknown", 1)
 				}
-				for _, obj := range list {
-					if err := f.add(obj); err != nil {
-						return err
-					}
-				}
-				return nil
+				return sound(obj)
 			}
-		}), "replace-clears"},
-		{"fifo-lost-event", TestFIFO, with(latest, func(f *faulty, _ fifo.Config) { f.update = everyOther(f.update) }), "latest-value"},
+		}), []string{"deleted-skipped"}},
+		{"replace-keeps", "fifo", with(latest, func(f *faulty, _ fifo.Config) {
+			var last any
+			add, replace := f.add, f.replace
+			f.add = func(obj any) error {
+				if last == nil {
+					last = obj
+				}
+				return add(obj)
+			}
+			f.replace = func(list []any, rv string) error {
+				err := replace(list, rv)
+				if err == nil && last != nil {
+					return add(last)
+				}
+				return err
+			}
+		}), []string{"replace-clears"}},
+		{"lost-event", "fifo", with(latest, func(f *faulty, _ fifo.Config) { f.update = everyOther(f.update) }), []string{"latest-value"}},
 
-		{"delta-lost", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) { f.update = everyOther(f.update) }), "delta-order"},
-		{"delta-merged-updates", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		{"lost", "delta", with(delta, func(f *faulty, _ fifo.Config) { f.update = everyOther(f.update) }), []string{"delta-order"}},
+		{"merged-updates", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			f.pop = rewrite(f.pop, func(deltas cache.Deltas) cache.Deltas {
 				return slices.CompactFunc(deltas, func(a, b cache.Delta) bool { return a.Type == cache.Updated && b.Type == cache.Updated })
 			})
-		}), "delta-order"},
-		{"delta-reversed", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"delta-order"}},
+		{"reversed", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			f.pop = rewrite(f.pop, func(deltas cache.Deltas) cache.Deltas { slices.Reverse(deltas); return deltas })
-		}), "delta-order"},
-		{"delta-deletes-kept", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"delta-order"}},
+		{"deletes-kept", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			f.pop = rewrite(f.pop, func(deltas cache.Deltas) cache.Deltas {
 				if newest := deltas.Newest(); len(deltas) > 1 && newest.Type == cache.Deleted {
 					deltas = append(deltas, *newest)
 				}
 				return deltas
 			})
-		}), "dedup-consecutive-deletes"},
-		{"delta-tombstones-missing", TestDeltaFIFO, func(c fifo.Config) cache.Queue {
-			c.KnownObjects = &known{}
-			return delta(c)
-		}, "replace-tombstones"},
-		{"delta-replace-is-sync", TestDeltaFIFO, func(c fifo.Config) cache.Queue {
+		}), []string{"dedup-consecutive-deletes"}},
+		{"tombstones-missing", "delta", func(c fifo.Config) cache.Queue {
+			return hiding(delta, c, func(error, *faulty, []any) {})
+		}, []string{"replace-tombstones"}},
+		{"replace-is-sync", "delta", func(c fifo.Config) cache.Queue {
 			c.EmitReplaced = false
 			return delta(c)
-		}, "replace-emits"},
-		{"delta-transformed-twice", TestDeltaFIFO, func(c fifo.Config) cache.Queue {
+		}, []string{"replace-emits"}},
+		{"transformed-twice", "delta", func(c fifo.Config) cache.Queue {
 			if once := c.Transformer; once != nil {
 				c.Transformer = func(obj any) (any, error) {
 					obj, err := once(obj)
@@ -171,14 +198,14 @@ func fifoFaults() []fifoFault {
 				}
 			}
 			return delta(c)
-		}, "transform-once"},
-		{"delta-synced-early", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}, []string{"transform-once"}},
+		{"synced-early", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			listed := false
 			sound, replace := f.synced, f.replace
 			f.replace = func(list []any, rv string) error { listed = true; return replace(list, rv) }
 			f.synced = func() bool { return listed || sound() }
-		}), "synced-after-first-list"},
-		{"delta-resync-queued-too", TestDeltaFIFO, with(delta, func(f *faulty, c fifo.Config) {
+		}), []string{"synced-after-first-list"}},
+		{"resync-queued-too", "delta", with(delta, func(f *faulty, c fifo.Config) {
 			f.resync = func() error {
 				for _, key := range c.KnownObjects.ListKeys() {
 					if obj, ok, _ := c.KnownObjects.GetByKey(key); ok {
@@ -187,9 +214,9 @@ func fifoFaults() []fifoFault {
 				}
 				return nil
 			}
-		}), "resync"},
-		{"delta-close-ignored", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) { f.close = func() {} }), "close-releases"},
-		{"delta-close-drops", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"resync"}},
+		{"close-ignored", "delta", with(delta, func(f *faulty, _ fifo.Config) { f.close = func() {} }), []string{"close-releases"}},
+		{"close-drops", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			closed := false
 			f.close = func() { closed = true; f.QueueWithBatch.Close() }
 			pop := f.pop
@@ -199,27 +226,16 @@ func fifoFaults() []fifoFault {
 				}
 				return pop(p)
 			}
-		}), "close-drains"},
-		{"delta-pop-spins", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
-			f.close()
-			f.pop = func(p cache.PopProcessFunc) (any, error) {
-				for {
-					if obj, err := f.QueueWithBatch.Pop(p); err != cache.ErrFIFOClosed {
-						return obj, err
-					}
-					time.Sleep(time.Hour)
-				}
-			}
-		}), "close-releases"},
-		{"delta-deltas-reused", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"close-drains"}},
+		{"deltas-reused", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			buf := make(cache.Deltas, 0, 64)
 			f.pop = rewrite(f.pop, func(deltas cache.Deltas) cache.Deltas { return append(buf, deltas...) })
-		}), "deltas-retained"},
-		{"delta-objects-retained", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"deltas-retained"}},
+		{"objects-retained", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			var all []cache.Deltas
 			f.pop = rewrite(f.pop, func(deltas cache.Deltas) cache.Deltas { all = append(all, deltas); return deltas })
-		}), "no-retained-objects"},
-		{"delta-handler-unlocked", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"no-retained-objects"}},
+		{"handler-unlocked", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			f.pop = func(p cache.PopProcessFunc) (any, error) {
 				var initial bool
 				deltas, err := f.QueueWithBatch.Pop(func(_ any, in bool) error { initial = in; return nil })
@@ -228,8 +244,8 @@ func fifoFaults() []fifoFault {
 				}
 				return deltas, p(deltas, initial)
 			}
-		}), "handler-under-lock"},
-		{"delta-panic-keeps-lock", TestDeltaFIFO, with(delta, func(f *faulty, _ fifo.Config) {
+		}), []string{"handler-under-lock"}},
+		{"panic-keeps-lock", "delta", with(delta, func(f *faulty, _ fifo.Config) {
 			var mu sync.Mutex
 			synced := f.synced
 			f.synced = func() bool { mu.Lock(); defer mu.Unlock(); return synced() }
@@ -241,9 +257,9 @@ func fifoFaults() []fifoFault {
 					return err
 				})
 			}
-		}), "handler-panic-unlocks"},
+		}), []string{"handler-panic-unlocks"}},
 
-		{"in-order-delete-unknown-ignored", TestInOrderFIFO, with(inOrder, func(f *faulty, c fifo.Config) {
+		{"delete-unknown-ignored", "in-order", with(inOrder, func(f *faulty, c fifo.Config) {
 			sound := f.delete
 			f.delete = func(obj any) error {
 				if d, ok := obj.(cache.DeletedFinalStateUnknown); ok && d.Obj == nil {
@@ -251,8 +267,8 @@ func fifoFaults() []fifoFault {
 				}
 				return sound(obj)
 			}
-		}), "delete-unknown-delivered"},
-		{"in-order-batch-duplicate-key", TestInOrderFIFO, with(inOrder, func(f *faulty, _ fifo.Config) {
+		}), []string{"delete-unknown-delivered"}},
+		{"batch-duplicate-key", "in-order", with(inOrder, func(f *faulty, _ fifo.Config) {
 			f.popBatch = func(b cache.ProcessBatchFunc, s cache.PopProcessFunc) error {
 				var held []cache.Delta
 				keep := func(deltas []cache.Delta, in bool) error {
@@ -265,25 +281,37 @@ func fifoFaults() []fifoFault {
 					return keep(append(deltas, deltas[0]), in)
 				}, s)
 			}
-		}), "batch-distinct-keys"},
-		{"in-order-no-batches", TestInOrderFIFO, with(inOrder, func(f *faulty, _ fifo.Config) {
+		}), []string{"batch-distinct-keys"}},
+		{"no-batches", "in-order", with(inOrder, func(f *faulty, _ fifo.Config) {
 			f.popBatch = func(_ cache.ProcessBatchFunc, s cache.PopProcessFunc) error {
 				_, err := f.pop(s)
 				return err
 			}
-		}), "batch-distinct-keys"},
-		{"in-order-atomic-ignored", TestInOrderFIFO, func(c fifo.Config) cache.Queue {
+		}), []string{"batch-distinct-keys"}},
+		{"atomic-ignored", "in-order", func(c fifo.Config) cache.Queue {
 			c.Atomic = false
 			return inOrder(c)
-		}, "atomic-replace"},
-		{"in-order-always-atomic", TestInOrderFIFO, func(c fifo.Config) cache.Queue {
-			c.Atomic = true
-			return inOrder(c)
-		}, "replace-tombstones-first"},
-		{"in-order-bookmark-lost", TestInOrderFIFO, with(inOrder, func(f *faulty, _ fifo.Config) {
+		}, []string{"atomic-replace"}},
+		{"tombstones-last", "in-order", func(c fifo.Config) cache.Queue {
+			return hiding(inOrder, c, func(err error, f *faulty, list []any) {
+				if err != nil || c.KnownObjects == nil || c.Atomic {
+					return
+				}
+				for _, key := range c.KnownObjects.ListKeys() {
+					if !slices.ContainsFunc(list, func(obj any) bool { k, _ := cache.MetaNamespaceKeyFunc(obj); return k == key }) {
+						obj, _, _ := c.KnownObjects.GetByKey(key)
+						_ = f.delete(cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
+					}
+				}
+			})
+		}, []string{"replace-tombstones-first"}},
+		{"bookmark-lost", "in-order", with(inOrder, func(f *faulty, _ fifo.Config) {
 			f.bookmark = func(string) error { return nil }
-		}), "bookmark"},
-		{"in-order-never-under-lock", TestInOrderFIFO, with(inOrder, func(f *faulty, _ fifo.Config) {
+		}), []string{"bookmark"}},
+		{"never-under-lock", "in-order", with(inOrder, func(f *faulty, c fifo.Config) {
+			if !c.Atomic {
+				return
+			}
 			f.pop = func(p cache.PopProcessFunc) (any, error) {
 				var initial bool
 				deltas, err := f.QueueWithBatch.Pop(func(_ any, in bool) error { initial = in; return nil })
@@ -292,8 +320,8 @@ func fifoFaults() []fifoFault {
 				}
 				return deltas, p(deltas, initial)
 			}
-		}), "back-pressure"},
-		{"in-order-always-under-lock", TestInOrderFIFO, with(inOrder, func(f *faulty, c fifo.Config) {
+		}), []string{"back-pressure"}},
+		{"always-under-lock", "in-order", with(inOrder, func(f *faulty, c fifo.Config) {
 			var mu sync.Mutex
 			add := f.add
 			f.add = func(obj any) error { mu.Lock(); defer mu.Unlock(); return add(obj) }
@@ -304,10 +332,12 @@ func fifoFaults() []fifoFault {
 					return p(obj, in)
 				})
 			}
-		}), "lock-released"},
-		{"in-order-resync-wakes-nobody", TestInOrderFIFO, with(inOrder, func(f *faulty, _ fifo.Config) {
-			f.resync = func() error { return nil }
-		}), "atomic-resync"},
+		}), []string{"lock-released"}},
+		{"resync-wakes-nobody", "in-order", with(inOrder, func(f *faulty, c fifo.Config) {
+			if c.Atomic {
+				f.resync = func() error { return nil }
+			}
+		}), []string{"atomic-resync"}},
 	}
 }
 
@@ -331,25 +361,61 @@ func (f *firstWins) Update(obj any) error {
 
 func (f *firstWins) Add(obj any) error { return f.Update(obj) }
 
-// TestFIFOFaults plants faults. Each must be named by its clause, and none may
-// hang or end the process.
-func TestFIFOFaults(t *testing.T) {
-	if inChild() {
-		wallLimit = 2 * time.Second
-		for _, fault := range fifoFaults() {
-			t.Run(fault.name, func(t *testing.T) { fault.suite(t, fault.new) })
-		}
-		return
+func (f *firstWins) Delete(obj any) error {
+	if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+		f.mu.Lock()
+		delete(f.keys, key)
+		f.mu.Unlock()
 	}
-	clauses, _ := failing(t, "TestFIFOFaults")
-	for _, fault := range fifoFaults() {
-		var caught []string
-		for _, c := range clauses {
-			if name, ok := strings.CutPrefix(c, fault.name+"/"); ok {
-				caught = append(caught, name)
-			}
+	return f.Queue.Delete(obj)
+}
+
+func (f *firstWins) Replace(list []any, rv string) error {
+	f.mu.Lock()
+	clear(f.keys)
+	f.mu.Unlock()
+	return f.Queue.Replace(list, rv)
+}
+
+func (f *firstWins) Pop(process cache.PopProcessFunc) (any, error) {
+	return f.Queue.Pop(func(obj any, initial bool) error {
+		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+			f.mu.Lock()
+			delete(f.keys, key)
+			f.mu.Unlock()
 		}
-		t.Logf("%s: %v", fault.name, caught)
-		assert.Contains(t, caught, fault.clause, fault.name)
+		return process(obj, initial)
+	})
+}
+
+// hiding makes a queue whose Replace sees no known objects. What is done after it
+// may make up for that.
+func hiding(sound newFIFO, c fifo.Config, after func(error, *faulty, []any)) cache.Queue {
+	if c.KnownObjects == nil {
+		return sound(c)
 	}
+	h := &hidden{KeyListerGetter: c.KnownObjects}
+	c.KnownObjects = h
+	return with(sound, func(f *faulty, _ fifo.Config) {
+		replace := f.replace
+		f.replace = func(list []any, rv string) error {
+			h.now = true
+			err := replace(list, rv)
+			h.now = false
+			after(err, f, list)
+			return err
+		}
+	})(c)
+}
+
+type hidden struct {
+	cache.KeyListerGetter
+	now bool
+}
+
+func (h *hidden) ListKeys() []string {
+	if h.now {
+		return nil
+	}
+	return h.KeyListerGetter.ListKeys()
 }

@@ -64,6 +64,7 @@ var fifoHoldingClauses = []clause[newFIFO]{
 }
 
 func fifoNoRetainedObjects(t *trial, new newFIFO) {
+	t.needs("deltas-retained")
 	for _, n := range []int{64, 3000} {
 		q := open(t, new, fifo.Config{})
 		var popped []weak.Pointer[metav1.PartialObjectMetadata]
@@ -168,6 +169,7 @@ func fifoDeltasRetained(t *trial, new newFIFO) {
 // expectBalance writes versions of objects from several goroutines, each with
 // objects of its own, while a consumer pops.
 func expectBalance(t *trial, q cache.Queue, latestOnly bool) {
+	t.needs("close-drains", "close-releases", "latest-value", "delta-order")
 	const producers, objects, writes = 4, 6, 200
 	last, total := map[string]int{}, 0
 	consumed := t.Go(func() {

@@ -37,6 +37,7 @@ func fifoDeletedSkipped(t *trial, new newFIFO) {
 }
 
 func fifoDeletedPopBlocks(t *trial, new newFIFO) {
+	t.needs("deleted-skipped")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Delete(object("a", 2)))
 	p := pop(t, q)
@@ -47,6 +48,7 @@ func fifoDeletedPopBlocks(t *trial, new newFIFO) {
 }
 
 func fifoReplaceClears(t *trial, new newFIFO) {
+	t.needs("latest-value")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("gone", 1)), q.Add(object("a", 1)), q.Replace([]any{object("a", 2), object("a", 3)}, "3"),
 		q.Update(object("b", 4)), q.Update(object("a", 5)), q.Resync())
@@ -83,6 +85,7 @@ func deltaOrder(t *trial, new newFIFO) {
 }
 
 func deltaPoppedForgotten(t *trial, new newFIFO) {
+	t.needs("delta-order")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Update(object("a", 2)), q.Add(object("b", 1)))
 	pop(t, q)
@@ -91,6 +94,7 @@ func deltaPoppedForgotten(t *trial, new newFIFO) {
 }
 
 func deltaDedupConsecutiveDeletes(t *trial, new newFIFO) {
+	t.needs("delta-order")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Delete(object("a", 2)), q.Delete(object("a", 3)), q.Delete(lost("a", object("a", 4))),
 		q.Add(object("a", 5)), q.Delete(object("a", 6)))
@@ -98,6 +102,7 @@ func deltaDedupConsecutiveDeletes(t *trial, new newFIFO) {
 }
 
 func deltaDedupPrefersFinalState(t *trial, new newFIFO) {
+	t.needs("delta-order", "dedup-consecutive-deletes")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Add(object("a", 1)), q.Delete(lost("a", object("a", 2))), q.Delete(object("a", 3)), q.Delete(object("a", 4)))
 	do(t, q.Add(object("b", 1)), q.Delete(lost("b", object("b", 2))), q.Delete(lost("b", object("b", 3))))
@@ -106,6 +111,7 @@ func deltaDedupPrefersFinalState(t *trial, new newFIFO) {
 }
 
 func deltaDeleteUnknownIgnored(t *trial, new newFIFO) {
+	t.needs("delta-order", "dedup-consecutive-deletes")
 	q := open(t, new, fifo.Config{})
 	do(t, q.Delete(object("a", 1)))
 	expectPops(t, q)
@@ -131,6 +137,7 @@ var listedClauses = []clause[newFIFO]{
 }
 
 func deltaReplaceEmits(t *trial, new newFIFO) {
+	t.needs("delta-order")
 	for emit, kind := range map[bool]string{true: "Replaced", false: "Sync"} {
 		q := open(t, new, fifo.Config{EmitReplaced: emit})
 		do(t, q.Add(object("b", 1)), q.Replace([]any{object("a", 2), object("b", 2), object("a", 3)}, "3"))
@@ -139,6 +146,7 @@ func deltaReplaceEmits(t *trial, new newFIFO) {
 }
 
 func deltaReplaceTombstones(t *trial, new newFIFO) {
+	t.needs("delta-order", "dedup-consecutive-deletes", "replace-emits")
 	q := open(t, new, fifo.Config{EmitReplaced: true, KnownObjects: knows(object("k1", 1), object("a", 1), object("k2", 1), object("queued", 1))})
 	do(t, q.Update(object("queued", 2)), q.Add(object("gone", 3)), q.Delete(object("gone", 4)), q.Replace([]any{object("a", 5)}, "5"))
 	expectPops(t, q,
@@ -150,12 +158,14 @@ func deltaReplaceTombstones(t *trial, new newFIFO) {
 }
 
 func deltaReplaceTombstoneUnwrapped(t *trial, new newFIFO) {
+	t.needs("replace-tombstones")
 	q := open(t, new, fifo.Config{KnownObjects: knows(object("a", 1))})
 	do(t, q.Replace(nil, "2"), q.Replace(nil, "3"))
 	expectPops(t, q, "Deleted(unknown final state of ns/a, last ns/a@1)")
 }
 
 func deltaReplaceSyncedCountsTombstones(t *trial, new newFIFO) {
+	t.needs("synced-after-first-list", "replace-tombstones")
 	q := open(t, new, fifo.Config{KnownObjects: knows(object("k", 1))})
 	do(t, q.Replace([]any{object("a", 2), object("a", 3)}, "3"))
 	pop(t, q)
@@ -174,6 +184,7 @@ func deltaResync(t *trial, new newFIFO) {
 }
 
 func deltaResyncWakes(t *trial, new newFIFO) {
+	t.needs("resync")
 	q := open(t, new, fifo.Config{KnownObjects: knows(object("a", 1))})
 	p := pop(t, q)
 	do(t, q.Resync())
@@ -260,6 +271,7 @@ func atomicReplace(t *trial, new newFIFO) {
 }
 
 func atomicResync(t *trial, new newFIFO) {
+	t.needs("atomic-replace")
 	q := open(t, new, fifo.Config{Atomic: true, KnownObjects: knows(object("k", 1))})
 	p := pop(t, q)
 	do(t, q.Resync())
@@ -268,6 +280,7 @@ func atomicResync(t *trial, new newFIFO) {
 }
 
 func atomicBookmark(t *trial, new newFIFO) {
+	t.needs("atomic-replace")
 	for _, atomic := range []bool{false, true} {
 		q := open(t, new, fifo.Config{Atomic: atomic})
 		store, ok := q.(cache.ReflectorBookmarkStore)

@@ -94,7 +94,7 @@ func record(t *trial, q workqueue.TypedInterface[string], source *rand.Rand) his
 		})
 	}
 	add.Wait()
-	if t.relaxed("drain-after-shutdown") {
+	if t.relaxed("drain-after-shutdown") || t.relaxed("requeue-after-shutdown") {
 		synctest.Wait() // an item that is handed out beside ShutDown may be dropped too
 	}
 	do(6, call{"ShutDown", 0}, func() result { q.ShutDown(); return result{} })
@@ -165,7 +165,7 @@ func (m queueModel) step(s queueState, in call, out result) (bool, queueState) {
 				want++
 			}
 		}
-		return out.n == want || m.relaxed("len-counts-queued"), s
+		return out.n == want || !m.countsQueued(), s
 	case "ShutDown":
 		s.down = true
 	}
@@ -186,6 +186,7 @@ func (m queueModel) explains(h history) bool {
 
 // expectLinearizable checks the histories of many short-lived queues.
 func (m queueModel) expectLinearizable(newQueue func() workqueue.TypedInterface[string]) {
+	m.needs(queueBasics...)
 	rnd := m.Rand()
 	for round := range 100 {
 		if h := record(m.trial, newQueue(), rnd); !m.explains(h) {

@@ -84,6 +84,7 @@ type transactor interface {
 func transacting(t *trial, x cache.Indexer) transactor {
 	tx, ok := x.(transactor)
 	if !ok {
+		t.needs("transaction")
 		t.Fatalf("%T is no cache.TransactionStore: the informer would apply a batch of events one by one, unlike with cache.NewIndexer", x)
 	}
 	return tx
@@ -185,6 +186,7 @@ func indexerReplace(t *trial, new newIndexer) {
 }
 
 func indexerKeyError(t *trial, new newIndexer) {
+	t.needs("resource-version")
 	x := indexerOf(new)
 	put(t, x, member("a", 1, "g"))
 	bad := struct{}{}

@@ -16,6 +16,7 @@ var indexerDifferentialClauses = []clause[newIndexer]{
 }
 
 func indexerDifferential(t *trial, new newIndexer) {
+	t.needs("resource-version", "add-indexers-with-data", "key-error", "index-keys-sorted", "delete-keeps-resource-version", "replace", "multi-value-index", "empty-index-values-removed", "stored-objects", "unknown-index-error", "index-entry-left-behind", "transaction-skips-bad", "returned-slices-owned-by-caller")
 	rnd := t.Rand()
 	for range 25 {
 		program := make([]byte, 240)

@@ -1,70 +1,46 @@
 package impltest
 
-import (
-	"slices"
-	"testing"
-	"time"
+import "testing"
 
-	"github.com/stretchr/testify/assert"
-)
-
-// indexerFaults are faults and the clauses that must catch them. Other clauses
-// may fail too: a fault often has more than one effect.
-var indexerFaults = map[string]string{
-	"left-on-update":         "index-entry-left-behind",
-	"left-on-delete":         "index-entry-left-behind",
-	"empty-values-kept":      "empty-index-values-removed",
-	"first-value-only":       "multi-value-index",
-	"index-repeats":          "multi-value-index",
-	"keys-unsorted":          "index-keys-sorted",
-	"unknown-is-empty":       "unknown-index-error",
-	"nil-results":            "empty-results-non-nil",
-	"shared-list":            "returned-slices-owned-by-caller",
-	"lost-update":            "stored-objects",
-	"replace-adds":           "replace",
-	"plain-key-error":        "key-error",
-	"stale-version":          "resource-version",
-	"bookmark-ignored":       "resource-version",
-	"version-kept-on-delete": "resource-version",
-	"version-forgotten":      "delete-keeps-resource-version",
-	"transaction-version":    "transaction",
-	"stops-at-bad":           "transaction-skips-bad",
-	"bad-unreported":         "transaction-skips-bad",
-	"data-ignored":           "add-indexers-with-data",
-	"conflict-adds-others":   "indexer-conflict-changes-nothing",
-	"conflict-replaces":      "indexer-conflict-changes-nothing",
-	"indexers-shared":        "indexers-owned-by-store",
-	"error-swallowed":        "index-func-error-panics",
-	"other-message":          "index-func-error-panics",
-	"lock-kept":              "index-func-error-panics",
-	"leaked-reference":       "no-retained-objects",
-	"torn-list":              "one-moment",
-	"torn-by-index":          "object-and-index-together",
-	"index-after-object":     "object-and-index-together",
-	"transaction-one-by-one": "transaction-one-moment",
-	"replace-in-steps":       "replace-one-moment",
-	"check-then-act":         "concurrent",
+// indexerFaults are faults and the clauses that they break.
+var indexerFaults = map[string][]string{
+	"left-on-update":         {"index-entry-left-behind"},
+	"left-on-delete":         {"index-entry-left-behind"},
+	"empty-values-kept":      {"empty-index-values-removed"},
+	"first-value-only":       {"multi-value-index"},
+	"index-repeats":          {"multi-value-index"},
+	"keys-unsorted":          {"index-keys-sorted"},
+	"unknown-is-empty":       {"unknown-index-error"},
+	"nil-results":            {"empty-results-non-nil"},
+	"shared-list":            {"returned-slices-owned-by-caller"},
+	"lost-update":            {"stored-objects"},
+	"replace-adds":           {"replace"},
+	"plain-key-error":        {"key-error"},
+	"stale-version":          {"resource-version"},
+	"bookmark-ignored":       {"resource-version"},
+	"version-kept-on-delete": {"resource-version"},
+	"version-forgotten":      {"delete-keeps-resource-version"},
+	"transaction-version":    {"transaction"},
+	"stops-at-bad":           {"transaction-skips-bad"},
+	"bad-unreported":         {"transaction-skips-bad"},
+	"data-ignored":           {"add-indexers-with-data"},
+	"conflict-adds-others":   {"indexer-conflict-changes-nothing"},
+	"conflict-replaces":      {"indexer-conflict-changes-nothing"},
+	"indexers-shared":        {"indexers-owned-by-store"},
+	"error-swallowed":        {"index-func-error-panics"},
+	"other-message":          {"index-func-error-panics"},
+	"lock-kept":              {"index-func-error-panics"},
+	"leaked-reference":       {"no-retained-objects"},
+	"torn-list":              {"one-moment"},
+	"torn-by-index":          {"object-and-index-together"},
+	"index-after-object":     {"object-and-index-together"},
+	"transaction-one-by-one": {"transaction-one-moment"},
+	"replace-in-steps":       {"replace-one-moment"},
+	"check-then-act":         {"concurrent", "linearizable"},
+	"no-transaction":         {"transaction"},
 }
 
-// TestPlantedIndexers plants each fault in a sound indexer. The clause that is
-// about it must fail, and the sound indexer must pass. The other clauses are left
-// out, for time; none of them ends the process.
 func TestPlantedIndexers(t *testing.T) {
-	if inChild() {
-		wallLimit = 5 * time.Second
-		for fault, name := range indexerFaults {
-			t.Run(fault, func(t *testing.T) {
-				runClauses(t, slices.DeleteFunc(indexerClauses(), func(c clause[newIndexer]) bool { return c.name != name }),
-					newPlantedIndexer(fault), nil)
-			})
-		}
-		return
-	}
-	t.Run("sound", func(t *testing.T) { TestIndexer(t, newPlantedIndexer("none")) })
-	failed, output := failing(t, "TestPlantedIndexers")
-	for fault, clause := range indexerFaults {
-		if !assert.Contains(t, failed, fault+"/"+clause, "nothing says that the indexer has the fault %s", fault) {
-			t.Log(output)
-		}
-	}
+	t.Parallel()
+	planting[newIndexer]{clauses: indexerClauses(), new: newPlantedIndexer, faults: indexerFaults}.test(t)
 }

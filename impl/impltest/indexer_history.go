@@ -26,6 +26,7 @@ var indexerConcurrencyClauses = []clause[newIndexer]{
 }
 
 func indexerLinearizable(t *trial, new newIndexer) {
+	t.needs("replace", "replace-one-moment", "object-and-index-together", "one-moment", "stored-objects", "transaction-one-moment", "index-entry-left-behind", "returned-slices-owned-by-caller")
 	rnd := t.Rand()
 	for round := range 60 {
 		if h := recordIndexer(t, indexerOf(new), rnd); !storeExplains(h) {
@@ -36,6 +37,7 @@ func indexerLinearizable(t *trial, new newIndexer) {
 
 // expectUndisturbed lets writers loose, each on keys of its own, beside readers.
 func expectUndisturbed(t *trial, new newIndexer) {
+	t.needs("index-entry-left-behind", "multi-value-index", "empty-index-values-removed", "stored-objects")
 	const writers, each, writes = 4, 60, 1500
 	x := indexerOf(new)
 	rnd := t.Rand()

@@ -30,6 +30,7 @@ var indexClauses = []clause[newIndexer]{
 }
 
 func indexerIndexEntryLeftBehind(t *trial, new newIndexer) {
+	t.needs("replace")
 	x := indexerOf(new)
 	expect := func(after, g, h string) {
 		assert.Equal(t, g, byIndex(t, x, byGroup, "g"), "ByIndex g after "+after)
@@ -57,6 +58,7 @@ func indexerIndexEntryLeftBehind(t *trial, new newIndexer) {
 }
 
 func indexerMultiValueIndex(t *trial, new newIndexer) {
+	t.needs("replace", "empty-index-values-removed", "index-entry-left-behind")
 	x := indexerOf(new)
 	groups := []string{"p", "q", "r", "s"}
 	rnd := t.Rand()
@@ -101,6 +103,7 @@ func indexerMultiValueIndex(t *trial, new newIndexer) {
 }
 
 func indexerEmptyIndexValuesRemoved(t *trial, new newIndexer) {
+	t.needs("replace", "multi-value-index", "index-entry-left-behind")
 	x := indexerOf(new)
 	for i := range 100 {
 		put(t, x, member(fmt.Sprint("o", i), 1, fmt.Sprint("g", i), "all"))
@@ -121,6 +124,7 @@ func indexerEmptyIndexValuesRemoved(t *trial, new newIndexer) {
 }
 
 func indexerIndexKeysSorted(t *trial, new newIndexer) {
+	t.needs("multi-value-index")
 	x := indexerOf(new)
 	var want []string
 	for i := range 200 {
@@ -148,6 +152,7 @@ func indexerUnknownIndexError(t *trial, new newIndexer) {
 }
 
 func indexerAddIndexersWithData(t *trial, new newIndexer) {
+	t.needs("replace", "index-entry-left-behind")
 	x := new(keyOf, cache.Indexers{})
 	put(t, x, member("a", 1, "g"), member("b", 1, "g", "h"), cache.ExplicitKey("plain"))
 	require.NoError(t, x.AddIndexers(cache.Indexers{byGroup: groupsOf}))
@@ -172,6 +177,7 @@ func indexerAddIndexersWithData(t *trial, new newIndexer) {
 }
 
 func indexerConflictChangesNothing(t *trial, new newIndexer) {
+	t.needs("unknown-index-error")
 	x := indexerOf(new)
 	put(t, x, member("a", 1, "g"))
 	other := func(any) ([]string, error) { return []string{"other"}, nil }
@@ -247,6 +253,7 @@ var indexFuncClauses = []clause[newIndexer]{
 }
 
 func indexerIndexFuncErrorPanics(t *trial, new newIndexer) {
+	t.needs("add-indexers-with-data", "replace")
 	for name, write := range indexFuncWrites(new(keyOf, unluckyIndexers())) {
 		x := new(keyOf, unluckyIndexers())
 		put(t, x, member("a", 1, "g"), member("b", 1, "g"))
@@ -284,6 +291,7 @@ func indexerIndexFuncErrorPanics(t *trial, new newIndexer) {
 }
 
 func indexerIndexFuncErrorChangesNothing(t *trial, new newIndexer) {
+	t.needs("index-func-error-panics")
 	for name := range indexFuncWrites(new(keyOf, unluckyIndexers())) {
 		x := new(keyOf, unluckyIndexers())
 		put(t, x, member("a", 1, "g"), member("b", 1, "g"))

@@ -131,6 +131,7 @@ var momentClauses = []clause[newIndexer]{
 }
 
 func indexerOneMoment(t *trial, new newIndexer) {
+	t.needs("multi-value-index", "empty-index-values-removed", "object-and-index-together", "transaction-one-moment", "index-entry-left-behind")
 	x := transacting(t, withBystanders(t, new))
 	write := func(i int) {
 		v := strconv.Itoa(i)
@@ -156,6 +157,7 @@ func indexerOneMoment(t *trial, new newIndexer) {
 }
 
 func indexerObjectAndIndexTogether(t *trial, new newIndexer) {
+	t.needs("empty-index-values-removed", "stored-objects", "index-entry-left-behind")
 	x := new(keyOf, busy())
 	put(t, x, member("a", 0))
 	versionByKey := func() int {
@@ -195,6 +197,7 @@ func indexerObjectAndIndexTogether(t *trial, new newIndexer) {
 }
 
 func indexerTransactionOneMoment(t *trial, new newIndexer) {
+	t.needs("empty-index-values-removed", "object-and-index-together", "one-moment", "stored-objects", "index-entry-left-behind")
 	x := transacting(t, new(keyOf, busy()))
 	write := func(i int) { x.Transaction(updates(member("a", i), member("m", i), member("b", i))...) }
 	write(0)
@@ -224,6 +227,7 @@ func indexerTransactionOneMoment(t *trial, new newIndexer) {
 }
 
 func indexerReplaceOneMoment(t *trial, new newIndexer) {
+	t.needs("object-and-index-together", "one-moment")
 	x := new(keyOf, busy())
 	write := func(i int) {
 		objs := make([]any, 40)

@@ -34,6 +34,9 @@ func newPlantedIndexer(fault string) newIndexer {
 			x.indexers = indexers
 		}
 		x.clear()
+		if fault == "no-transaction" {
+			return struct{ cache.Indexer }{x}
+		}
 		return x
 	}
 }
@@ -385,11 +388,11 @@ func (x *plantedIndexer) GetIndexers() cache.Indexers {
 func (x *plantedIndexer) AddIndexers(added cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	both := sets.KeySet(x.indexers).Intersection(sets.KeySet(added))
 	all := maps.Clone(x.indexers)
-	if x.is("indexers-shared") {
+	if x.is("indexers-shared") && both.Len() == 0 {
 		all = x.indexers
 	}
-	both := sets.KeySet(all).Intersection(sets.KeySet(added))
 	for name, fn := range added {
 		if !both.Has(name) || x.is("conflict-replaces") {
 			all[name] = fn

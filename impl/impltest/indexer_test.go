@@ -14,11 +14,13 @@ var ourIndexers = map[string]newIndexer{
 }
 
 func TestUpstreamIndexer(t *testing.T) {
+	t.Parallel()
 	TestIndexer(t, func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
 		"fault:index-func-error-changes-nothing", "fault:indexers-owned-by-store")
 }
 
 func TestOurIndexers(t *testing.T) {
+	t.Parallel()
 	for name, new := range ourIndexers {
 		t.Run(name, func(t *testing.T) { TestIndexer(t, new) })
 	}

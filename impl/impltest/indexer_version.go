@@ -42,6 +42,7 @@ func indexerResourceVersion(t *trial, new newIndexer) {
 }
 
 func indexerDeleteKeepsResourceVersion(t *trial, new newIndexer) {
+	t.needs("resource-version")
 	x := indexerOf(new)
 	put(t, x, object("a", 7), object("b", 8), object("c", 9))
 	require.NoError(t, x.Delete(lost("a", object("a", 3))))
@@ -64,6 +65,7 @@ var transactionClauses = []clause[newIndexer]{
 }
 
 func indexerTransaction(t *trial, new newIndexer) {
+	t.needs("delete-keeps-resource-version", "index-entry-left-behind")
 	x := transacting(t, indexerOf(new))
 	put(t, x, member("a", 1, "g"), member("b", 1, "g"))
 	err := x.Transaction(
@@ -88,6 +90,7 @@ func indexerTransaction(t *trial, new newIndexer) {
 }
 
 func indexerTransactionSkipsBad(t *trial, new newIndexer) {
+	t.needs("key-error", "transaction")
 	x := transacting(t, indexerOf(new))
 	err := x.Transaction(updates(object("a", 1), struct{}{}, object("b", 2), 5)...)
 	if err == nil {

@@ -68,7 +68,7 @@ func running(t *trial, new newInformer, s *source) *informed {
 
 // listen adds a handler that writes down what it is told.
 func (i *informed) listen(options cache.HandlerOptions) *listener {
-	l := &listener{}
+	l := &listener{t: i.t}
 	var err error
 	l.registration, err = i.AddEventHandlerWithOptions(l, options)
 	require.NoError(i.t, err)
@@ -90,6 +90,7 @@ func (i *informed) expectTruth(when string) {
 
 // A listener is a handler that writes down its calls.
 type listener struct {
+	t            *trial // of one whose calls are compared
 	registration cache.ResourceEventHandlerRegistration
 
 	mu     sync.Mutex
@@ -134,6 +135,7 @@ func (l *listener) during(f func(call string)) {
 
 // heard returns the calls since the last time it was asked.
 func (l *listener) heard() []string {
+	l.t.needs("in-order", "store-before-notify")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	calls := l.calls

@@ -53,6 +53,7 @@ func informerStoreBeforeNotify(t *trial, new newInformer) {
 }
 
 func informerInOrder(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource()
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
@@ -78,6 +79,7 @@ func informerInOrder(t *trial, new newInformer) {
 }
 
 func informerSlowHandlerBlocksNobody(t *trial, new newInformer) {
+	t.needs("handler-calls-back")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	gate := make(chan struct{})
@@ -97,6 +99,7 @@ func informerSlowHandlerBlocksNobody(t *trial, new newInformer) {
 }
 
 func informerLateHandlerInitial(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a", "b")
 	i := running(t, new, s)
 	l := i.listen(cache.HandlerOptions{})
@@ -108,6 +111,7 @@ func informerLateHandlerInitial(t *trial, new newInformer) {
 }
 
 func informerLateHandlerOneMoment(t *trial, new newInformer) {
+	t.needs("late-handler-initial", "initial-list-flag", "store-before-notify")
 	s := newSource("a", "b", "c")
 	i := running(t, new, s)
 	sent := t.Go(func() {

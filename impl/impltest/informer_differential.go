@@ -56,6 +56,7 @@ var informerFaultClauses = []clause[newInformer]{
 }
 
 func informerSourceOfTruth(t *trial, new newInformer) {
+	t.needs("relist-after-410", "late-handler-one-moment")
 	rnd := t.Rand()
 	for round := range 6 {
 		s := newSource("o1", "o2", "o3")
@@ -88,7 +89,9 @@ func informerSourceOfTruth(t *trial, new newInformer) {
 		i.stop()
 		<-i.done
 		synctest.Wait()
-		assert.Empty(t, t.Goroutines(), "after Run has returned")
+		if !t.relaxed("no-goroutine-left") {
+			assert.Empty(t, t.Goroutines(), "after Run has returned")
+		}
 	}
 }
 
@@ -119,6 +122,7 @@ var informerDifferentialClauses = []clause[newInformer]{
 }
 
 func informerDifferential(t *trial, new newInformer) {
+	t.needs("initial-list-flag", "late-handler-initial", "relist-after-410", "watch-error-handler", "same-rv-replaced-is-sync")
 	rnd := t.Rand()
 	for round := range 6 {
 		seed := rnd.Uint64()

@@ -2,40 +2,39 @@ package impltest
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/informer"
-	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
-// informerFaults are faults and the clauses that must catch them.
-var informerFaults = map[string]string{
-	"store-lags":           "store-before-notify",
-	"pairs-swapped":        "in-order",
-	"told-twice":           "in-order",
-	"one-at-a-time":        "slow-handler-blocks-nobody",
-	"not-initial":          "late-handler-initial",
-	"always-initial":       "initial-list-flag",
-	"list-then-join":       "late-handler-one-moment",
-	"remove-ignored":       "remove-idempotent",
-	"add-waits-for-calls":  "handler-calls-back",
-	"panic-ends-handler":   "handler-panic",
-	"synced-early":         "has-synced",
-	"registration-early":   "registration-synced",
-	"resync-to-all":        "resync-only-asked",
-	"same-version-dropped": "same-rv-replaced-is-sync",
-	"run-twice-waits":      "run-twice",
-	"stopped-accepts":      "stopped-refuses",
-	"goroutine-left":       "no-goroutine-left",
-	"indexers-lost":        "indexers",
-	"transform-twice":      "transform-once",
-	"index-error-ignored":  "index-func-error",
-	"lost-not-told":        "relist-after-410",
-	"errors-not-told":      "watch-error-handler",
+// informerFaults are faults and the clauses that they break.
+var informerFaults = map[string][]string{
+	"store-lags":           {"store-before-notify"},
+	"pairs-swapped":        {"in-order"},
+	"told-twice":           {"in-order"},
+	"one-at-a-time":        {"slow-handler-blocks-nobody"},
+	"not-initial":          {"late-handler-initial"},
+	"never-initial":        {"initial-list-flag"},
+	"always-initial":       {"initial-list-flag"},
+	"list-then-join":       {"late-handler-one-moment"},
+	"remove-ignored":       {"remove-idempotent"},
+	"add-waits-for-calls":  {"handler-calls-back"},
+	"panic-ends-handler":   {"handler-panic"},
+	"synced-early":         {"has-synced"},
+	"registration-early":   {"registration-synced"},
+	"resync-to-all":        {"resync-only-asked"},
+	"same-version-dropped": {"same-rv-replaced-is-sync"},
+	"run-twice-waits":      {"run-twice"},
+	"stopped-accepts":      {"stopped-refuses"},
+	"goroutine-left":       {"no-goroutine-left"},
+	"indexers-lost":        {"indexers"},
+	"transform-twice":      {"transform-once"},
+	"index-error-ignored":  {"index-func-error"},
+	"lost-not-told":        {"relist-after-410"},
+	"errors-not-told":      {"watch-error-handler"},
 }
 
 // A faultyInformer has one fault.
@@ -62,7 +61,7 @@ func (i *faultyInformer) AddEventHandler(h cache.ResourceEventHandler) (cache.Re
 }
 
 func (i *faultyInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	f := &faultyHandler{ResourceEventHandler: h, i: i}
+	f := &faultyHandler{ResourceEventHandler: h, i: i, late: i.fault == "not-initial" && i.HasSynced()}
 	switch i.fault {
 	case "add-waits-for-calls":
 		i.calls <- struct{}{}
@@ -153,6 +152,7 @@ type faultyHandler struct {
 	held   func() // for pairs-swapped
 	joined bool   // it has had its initial list
 	dead   bool
+	late   bool // for not-initial
 }
 
 func (h *faultyHandler) call(obj any, f func()) {
@@ -184,7 +184,7 @@ func (h *faultyHandler) OnAdd(obj any, initial bool) {
 	if initial && h.joined {
 		return
 	}
-	initial = initial && h.i.fault != "not-initial" || h.i.fault == "always-initial"
+	initial = initial && !h.late && h.i.fault != "never-initial" || h.i.fault == "always-initial"
 	h.call(obj, func() { h.ResourceEventHandler.OnAdd(obj, initial) })
 }
 
@@ -205,25 +205,7 @@ func (h *faultyHandler) OnDelete(obj any) {
 	h.ResourceEventHandler.OnDelete(obj)
 }
 
-// TestInformerFaults plants faults. Each must be named by its clause, and none
-// may hang or end the process.
 func TestInformerFaults(t *testing.T) {
-	if inChild() {
-		wallLimit = 2 * time.Second
-		for fault := range informerFaults {
-			t.Run(fault, func(t *testing.T) { TestInformer(t, newFaultyInformer(fault)) })
-		}
-		return
-	}
-	clauses, _ := failing(t, "TestInformerFaults")
-	for fault, clause := range informerFaults {
-		var caught []string
-		for _, c := range clauses {
-			if name, ok := strings.CutPrefix(c, fault+"/"); ok {
-				caught = append(caught, name)
-			}
-		}
-		t.Logf("%s: %v", fault, caught)
-		assert.Contains(t, caught, clause, fault)
-	}
+	t.Parallel()
+	planting[newInformer]{clauses: informerClauses(), new: newFaultyInformer, faults: informerFaults}.test(t)
 }

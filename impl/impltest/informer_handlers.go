@@ -23,6 +23,7 @@ var informerHandlerClauses = []clause[newInformer]{
 }
 
 func informerRemoveIdempotent(t *trial, new newInformer) {
+	t.needs("registration-synced")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	early, stays := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
@@ -53,6 +54,7 @@ func informerRemoveIdempotent(t *trial, new newInformer) {
 }
 
 func informerRemoveMidFlight(t *trial, new newInformer) {
+	t.needs("registration-synced", "remove-idempotent")
 	s := newSource("a")
 	i := running(t, new, s)
 	gate := make(chan struct{})
@@ -77,6 +79,7 @@ func informerRemoveMidFlight(t *trial, new newInformer) {
 }
 
 func informerHandlerCallsBack(t *trial, new newInformer) {
+	t.needs("remove-idempotent", "late-handler-one-moment")
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
 	var second *listener
@@ -99,6 +102,7 @@ func informerHandlerCallsBack(t *trial, new newInformer) {
 }
 
 func informerHandlerPanic(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	defer panics(false)()
 	s := newSource()
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})

@@ -41,6 +41,7 @@ func informerRunTwice(t *trial, new newInformer) {
 }
 
 func informerStoppedRefuses(t *trial, new newInformer) {
+	t.needs("indexers")
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{})
 	assert.False(t, i.IsStopped(), "before the start")
 	i.run()
@@ -84,6 +85,7 @@ func informerNoGoroutineLeft(t *trial, new newInformer) {
 }
 
 func informerStopUnsynced(t *trial, new newInformer) {
+	t.needs("has-synced", "no-goroutine-left")
 	s := newSource("a")
 	for range 100 {
 		s.fail([]error{errors.New("no route")}, nil)
@@ -137,6 +139,7 @@ func informerIndexers(t *trial, new newInformer) {
 }
 
 func informerTransformOnce(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	assert.NoError(t, i.SetTransform(func(obj any) (any, error) {
@@ -159,6 +162,7 @@ func informerTransformOnce(t *trial, new newInformer) {
 }
 
 func informerTyped(t *trial, new newInformer) {
+	t.needs("in-order", "indexers")
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}})
 	typed := cache.NewTypedSharedIndexInformer[*metav1.PartialObjectMetadata](i)
 	assert.NoError(t, typed.AddTypedIndexers(cache.TypedIndexers[*metav1.PartialObjectMetadata]{

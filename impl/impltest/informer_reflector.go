@@ -36,6 +36,7 @@ var informerReflectorClauses = []clause[newInformer]{
 }
 
 func informerRelistAfter410(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a", "b", "c")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
@@ -69,6 +70,7 @@ func informerListGone(t *trial, new newInformer) {
 }
 
 func informerBookmark(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
@@ -101,6 +103,7 @@ func informerPaging(t *trial, new newInformer) {
 }
 
 func informerWatchList(t *trial, new newInformer) {
+	t.needs("relist-after-410", "initial-list-flag")
 	s := newSource("a", "b")
 	s.streaming = true
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
@@ -122,6 +125,7 @@ func informerWatchList(t *trial, new newInformer) {
 }
 
 func informerDisconnect(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
@@ -138,6 +142,7 @@ func informerDisconnect(t *trial, new newInformer) {
 }
 
 func informerAsReceived(t *trial, new newInformer) {
+	t.needs("initial-list-flag", "same-rv-replaced-is-sync")
 	s := newSource("a")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
@@ -178,6 +183,7 @@ func informerWatchErrorHandler(t *trial, new newInformer) {
 }
 
 func informerWatchRefused(t *trial, new newInformer) {
+	t.needs("initial-list-flag")
 	s := newSource("a")
 	s.fail(nil, []error{syscall.ECONNREFUSED, throttledError(), syscall.ECONNREFUSED})
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})

@@ -62,12 +62,13 @@ func informerHasSyncedEmpty(t *trial, new newInformer) {
 }
 
 func informerRegistrationSynced(t *trial, new newInformer) {
+	t.needs("handler-calls-back", "store-before-notify", "late-handler-one-moment")
 	i := inform(t, new, newSource("a", "b"), cache.SharedIndexInformerOptions{})
 	early := i.listen(cache.HandlerOptions{})
 	gate := make(chan struct{})
 	early.during(func(string) { <-gate })
 	i.run()
-	late := &listener{onCall: func(string) { <-gate }}
+	late := &listener{t: t, onCall: func(string) { <-gate }}
 	registration, err := i.AddEventHandler(late)
 	assert.NoError(t, err)
 	synctest.Wait()
@@ -100,6 +101,7 @@ var informerResyncClauses = []clause[newInformer]{
 }
 
 func informerResyncOnlyAsked(t *trial, new newInformer) {
+	t.needs("same-rv-replaced-is-sync", "late-handler-one-moment")
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{ResyncPeriod: time.Minute})
 	never, often, rare := i.listen(every(0)), i.listen(every(10*time.Second)), i.listen(cache.HandlerOptions{})
 	i.run()
@@ -122,6 +124,7 @@ func informerResyncOnlyAsked(t *trial, new newInformer) {
 }
 
 func informerResyncPeriodLimits(t *trial, new newInformer) {
+	t.needs("same-rv-replaced-is-sync", "resync-only-asked")
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{ResyncPeriod: time.Minute})
 	l := i.listen(every(time.Millisecond))
 	i.run()
@@ -136,6 +139,7 @@ func informerResyncPeriodLimits(t *trial, new newInformer) {
 }
 
 func informerSameRVReplacedIsSync(t *trial, new newInformer) {
+	t.needs("resync-only-asked")
 	s := newSource("a", "b")
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: time.Minute})
 	never, asked := i.listen(every(0)), i.listen(every(10*time.Second))

@@ -7,6 +7,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func TestUpstreamInformer(t *testing.T) { TestInformer(t, cache.NewSharedIndexInformerWithOptions) }
+func TestUpstreamInformer(t *testing.T) {
+	t.Parallel()
+	TestInformer(t, cache.NewSharedIndexInformerWithOptions)
+}
 
-func TestOurInformer(t *testing.T) { TestInformer(t, informer.New) }
+func TestOurInformer(t *testing.T) {
+	t.Parallel()
+	TestInformer(t, informer.New)
+}

@@ -1,6 +1,7 @@
 package impltest
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -8,6 +9,24 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
+
+var plantedDelays = planting[newDelayingQueue]{
+	clauses: delayingQueueClauses(), own: delayingClauses(), new: newPlantedDelaying,
+	faults: map[string][]string{
+		"early":           {"never-early"},
+		"late":            {"on-time"},
+		"lost":            {"earliest-wins"},
+		"twice":           {"earliest-wins"},
+		"later-wins":      {"earliest-wins"},
+		"zero-waits":      {"after-zero"},
+		"add-cancels":     {"add-keeps-waiting"},
+		"clock-ignored":   {"delay-clock"},
+		"goroutines-wait": {"no-goroutine-left-waiting"},
+	},
+	lacking: []string{"ready-order", "due-while-queued", "due-while-processing", "len-excludes-waiting", "shutdown-drops-waiting",
+		"after-shutdown", "shutdown-frees-adders", "heartbeat", "injected-queue", "adder-never-waits", "metrics-retries",
+		"no-retained-delayed-items", "delay-concurrent", "delay-differential"},
+}
 
 // plantedDelaying is a delaying queue with a goroutine for each waiting item and
 // one fault.
@@ -19,6 +38,7 @@ type plantedDelaying struct {
 	waiting map[string]time.Time
 	stop    chan struct{}
 	once    sync.Once
+	retries workqueue.CounterMetric
 }
 
 func newPlantedDelaying(fault string) newDelayingQueue {
@@ -29,13 +49,20 @@ func newPlantedDelaying(fault string) newDelayingQueue {
 		if c.Clock == nil || fault == "clock-ignored" {
 			c.Clock = clock.RealClock{}
 		}
-		return &plantedDelaying{TypedInterface: c.Queue, fault: fault, clock: c.Clock, waiting: map[string]time.Time{}, stop: make(chan struct{})}
+		q := &plantedDelaying{TypedInterface: c.Queue, fault: fault, clock: c.Clock, waiting: map[string]time.Time{}, stop: make(chan struct{})}
+		if c.MetricsProvider != nil && c.Name != "" {
+			q.retries = c.MetricsProvider.NewRetriesMetric(c.Name)
+		}
+		return q
 	}
 }
 
 func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 	if q.ShuttingDown() {
 		return
+	}
+	if q.retries != nil {
+		q.retries.Inc()
 	}
 	if d <= 0 && q.fault != "zero-waits" {
 		q.TypedInterface.Add(item)
@@ -64,21 +91,26 @@ func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 		return
 	}
 	q.waiting[item] = at
-	timer := q.clock.NewTimer(d)
+	timer, beat := q.clock.NewTimer(d), q.clock.NewTicker(heartbeat)
 	go func() {
-		select {
-		case <-q.stop:
-			timer.Stop()
-		case <-timer.C():
-			q.mu.Lock()
-			due := q.waiting[item].Equal(at) || q.fault == "twice"
-			if due {
-				delete(q.waiting, item)
+		defer timer.Stop()
+		defer beat.Stop()
+		for q.clock.Now().Before(at) {
+			select {
+			case <-q.stop:
+				return
+			case <-timer.C():
+			case <-beat.C():
 			}
-			q.mu.Unlock()
-			if due {
-				q.TypedInterface.Add(item)
-			}
+		}
+		q.mu.Lock()
+		due := q.waiting[item].Equal(at) || q.fault == "twice"
+		if due {
+			delete(q.waiting, item)
+		}
+		q.mu.Unlock()
+		if due {
+			q.TypedInterface.Add(item)
 		}
 	}()
 }
@@ -97,6 +129,20 @@ func (q *plantedDelaying) ShutDown() {
 		q.once.Do(func() { close(q.stop) })
 	}
 	q.TypedInterface.ShutDown()
+}
+
+var plantedLimiters = planting[newRateLimiter]{
+	clauses: rateLimiterClauses(), own: rateLimiterClauses(), new: newPlantedLimiter,
+	faults: map[string][]string{
+		"overflow":          {"no-overflow"},
+		"unclamped":         {"clamped"},
+		"sum-of":            {"exponential"},
+		"forget-ignored":    {"forget-resets"},
+		"requeues-less-one": {"num-requeues"},
+		"no-bucket":         {"bucket-burst"},
+	},
+	lacking: []string{"failures-by-item", "failures-kept", "no-retained-forgotten", "limiter-concurrent", "bucket-debt",
+		"bucket-refills", "bucket-ignores-forget", "max-of", "limiter-differential"},
 }
 
 // plantedLimiter is client-go's default limiter with one fault.
@@ -143,6 +189,18 @@ func (l *plantedLimiter) NumRequeues(item string) int {
 	return n
 }
 
+// What client-go's delaying queue gives up.
+var upstreamDelayRelaxes = []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain", "fault:no-retained-delayed-items"}
+
+var plantedLimitings = planting[newRateLimitingQueue]{
+	clauses: rateLimitingQueueClauses(), own: rateLimitingClauses, new: newPlantedLimiting, relaxes: upstreamDelayRelaxes,
+	faults: map[string][]string{
+		"asked-twice":    {"add-rate-limited"},
+		"forget-is-done": {"forget-is-not-done"},
+	},
+	lacking: []string{"limiter-asked", "forget-keeps-waiting", "injected-delaying-queue", "retry-cycle"},
+}
+
 // plantedLimiting is client-go's rate limiting queue with one fault.
 type plantedLimiting struct {
 	workqueue.TypedRateLimitingInterface[string]
@@ -168,6 +226,25 @@ func (q *plantedLimiting) Forget(item string) {
 		q.Done(item)
 	}
 	q.TypedRateLimitingInterface.Forget(item)
+}
+
+// What controller-runtime's priority queue gives up. A provider's panic would end
+// the process in a goroutine of its.
+var upstreamPriorityRelaxes = []string{"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-waits-processing",
+	"drain-includes-requeued", "shutdown-ends-drain", "panic-unlocks", "fault:shutdown-twice", "fault:concurrent-drains", "priority-linearizable"}
+
+var plantedPriorities = planting[newPriorityQueue]{
+	clauses: priorityQueueClauses(), own: slices.Concat(priorityClauses, priorityRandomClauses), new: newPlantedPriority, relaxes: upstreamPriorityRelaxes,
+	faults: map[string][]string{
+		"priority-ignored": {"priority-order"},
+		"positive-only":    {"priority-order"},
+		"first-only":       {"many-at-once"},
+		"delay-ignored":    {"waiting-does-not-block"},
+		"limiter-ignored":  {"rate-limited-or-after"},
+	},
+	lacking: []string{"fifo-within-priority", "raised-goes-last", "never-lowered", "priority-while-processing", "place-of-add",
+		"processing-does-not-block", "ready-by-time", "add-ends-waiting", "raised-while-waiting", "default-limiter",
+		"metrics-real-retries", "priority-concurrent", "priority-differential"},
 }
 
 // plantedPriority is controller-runtime's priority queue with one fault.

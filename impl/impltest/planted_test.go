@@ -10,6 +10,52 @@ import (
 	"k8s.io/utils/clock"
 )
 
+var plantedQueues = planting[newQueue]{
+	clauses: queueClauses(), own: queueClauses(), new: newPlanted,
+	faults: map[string][]string{
+		"lost-requeue":            {"requeue-after-done"},
+		"requeue-without-wake-up": {"requeue-wakes"},
+		"second-holder":           {"single-holder"},
+		"queued-twice":            {"added-once"},
+		"last-first":              {"global-fifo"},
+		"requeued-first":          {"requeue-place"},
+		"lost-wake-up":            {"wake-ups"},
+		"never-blocks":            {"get-blocks"},
+		"no-empty-key":            {"any-key"},
+		"check-then-act":          {"concurrent", "linearizable"},
+		"len-counts-dirty":        {"len-counts-queued"},
+		"spurious-done":           {"spurious-done"},
+		"done-deadlocks":          {"done-unknown"},
+		"never-down":              {"shutting-down"},
+		"add-after-shutdown":      {"add-after-shutdown"},
+		"add-after-drain":         {"add-after-drain"},
+		"queue-dropped":           {"drain-after-shutdown"},
+		"requeue-dropped":         {"requeue-after-shutdown"},
+		"shutdown-wakes-one":      {"shutdown-wakes"},
+		"drain-wakes-one":         {"drain-wakes"},
+		"shutdown-waits":          {"shutdown-returns"},
+		"shutdown-panics":         {"shutdown-twice"},
+		"drain-returns":           {"drain-waits-processing"},
+		"drain-waits-queued":      {"drain-ignores-queued"},
+		"drain-drops-requeued":    {"drain-includes-requeued"},
+		"drain-not-ended":         {"shutdown-ends-drain"},
+		"one-drain-ends":          {"concurrent-drains"},
+		"shutdown-leaks":          {"no-goroutine-leak"},
+		"drain-leaks":             {"no-goroutine-after-drain"},
+		"leaked-reference":        {"no-retained-items"},
+		"other-name":              {"metrics-registered"},
+		"unnamed-too":             {"metrics-unnamed"},
+		"depth-kept":              {"metrics-depth-adds"},
+		"latency-doubled":         {"metrics-latency"},
+		"work-doubled":            {"metrics-work-duration"},
+		"unfinished-never":        {"metrics-unfinished"},
+		"clock-ignored":           {"injected-clock"},
+		"storage-ignored":         {"injected-storage"},
+		"lock-kept":               {"panic-unlocks"},
+		"depth-kept-at-shutdown":  {"differential"},
+	},
+}
+
 // planted is a work queue that keeps the contract but for one fault.
 type planted struct {
 	fault      string
@@ -22,6 +68,7 @@ type planted struct {
 	drain      bool
 	stop       chan struct{}
 	leaked     []string
+	second     map[string]bool // pushed while it was processed
 
 	clock          clock.WithTicker
 	r              workqueue.MetricsProvider // nil: no metrics
@@ -35,10 +82,19 @@ func newPlanted(fault string) newQueue {
 	return func(c workqueue.TypedQueueConfig[string]) workqueue.TypedInterface[string] {
 		q := &planted{fault: fault, queue: c.Queue, clock: c.Clock,
 			dirty: map[string]bool{}, processing: map[string]bool{}, stop: make(chan struct{}),
-			added: map[string]time.Time{}, started: map[string]time.Time{}}
+			second: map[string]bool{}, added: map[string]time.Time{}, started: map[string]time.Time{}}
 		q.cond = sync.NewCond(&q.mu)
-		if q.queue == nil || fault == "storage-ignored" {
+		switch {
+		case q.queue == nil && fault == "last-first":
+			q.queue = &stack{}
+		case q.queue == nil || fault == "storage-ignored":
 			q.queue = workqueue.DefaultQueue[string]()
+		}
+		switch {
+		case fault == "other-name" && c.Name != "":
+			c.Name += "-2"
+		case fault == "unnamed-too" && c.Name == "":
+			c.Name = "unnamed"
 		}
 		if q.clock == nil || fault == "clock-ignored" {
 			q.clock = clock.RealClock{}
@@ -67,6 +123,9 @@ func (q *planted) update(unfinished, longest workqueue.SettableGaugeMetric) {
 			sum, oldest = sum+age, max(oldest, age)
 		}
 		q.mu.Unlock()
+		if q.fault == "unfinished-never" {
+			continue
+		}
 		unfinished.Set(sum)
 		longest.Set(oldest)
 	}
@@ -77,7 +136,7 @@ func (q *planted) Add(item string) {
 	if q.fault != "lock-kept" {
 		defer q.mu.Unlock()
 	}
-	if q.down && q.fault != "add-after-shutdown" {
+	if q.down && (q.fault != "add-after-shutdown" || q.drain) && (q.fault != "add-after-drain" || !q.drain) || q.fault == "no-empty-key" && item == "" {
 		q.unlockKept()
 		return
 	}
@@ -110,6 +169,7 @@ func (q *planted) Add(item string) {
 		q.unlockKept()
 		return
 	}
+	q.second[item] = q.processing[item]
 	q.queue.Push(item)
 	if q.fault != "lost-wake-up" || q.queue.Len() == 1 {
 		q.cond.Signal()
@@ -130,7 +190,7 @@ func (q *planted) count(item string) {
 	}
 	q.adds.Inc()
 	q.depth.Inc()
-	if _, ok := q.added[item]; !ok || q.fault == "latency-from-last" {
+	if _, ok := q.added[item]; !ok {
 		q.added[item] = q.clock.Now()
 	}
 }
@@ -149,17 +209,16 @@ func (q *planted) Get() (string, bool) {
 	}
 	item := q.queue.Pop()
 	if q.r != nil {
-		if q.fault != "depth-kept" {
+		if q.fault != "depth-kept" && (q.fault != "depth-kept-at-shutdown" || !q.down) {
 			q.depth.Dec()
 		}
-		q.latency.Observe(q.clock.Since(q.added[item]).Seconds())
+		latency := q.clock.Since(q.added[item]).Seconds()
+		if q.fault == "latency-doubled" {
+			latency *= 2
+		}
+		q.latency.Observe(latency)
 		q.started[item] = q.clock.Now()
-		if q.fault == "work-from-add" {
-			q.started[item] = q.added[item]
-		}
-		if q.fault != "latency-from-first" {
-			delete(q.added, item)
-		}
+		delete(q.added, item)
 	}
 	q.processing[item] = true
 	delete(q.dirty, item)
@@ -176,13 +235,24 @@ func (q *planted) Done(item string) {
 		q.mu.Lock()
 	}
 	if start, ok := q.started[item]; ok {
-		q.work.Observe(q.clock.Since(start).Seconds())
+		work := q.clock.Since(start).Seconds()
+		if q.fault == "work-doubled" {
+			work *= 2
+		}
+		q.work.Observe(work)
 		delete(q.started, item)
 	}
 	was := q.processing[item]
 	delete(q.processing, item)
-	if q.dirty[item] && (was || q.fault == "spurious-done") {
+	dropped := q.second[item] || q.fault == "requeue-dropped" && q.down && !q.drain || q.fault == "drain-drops-requeued" && q.drain
+	delete(q.second, item)
+	if q.dirty[item] && (was && !dropped || q.fault == "spurious-done") {
 		q.queue.Push(item)
+		for range q.queue.Len() - 1 {
+			if q.fault == "requeued-first" {
+				q.queue.Push(q.queue.Pop())
+			}
+		}
 		if q.fault != "requeue-without-wake-up" {
 			q.cond.Signal()
 		}
@@ -219,12 +289,18 @@ func (q *planted) ShutDownWithDrain() {
 func (q *planted) end(drain bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for q.fault == "shutdown-waits" && !drain && len(q.processing) > 0 {
+		q.cond.Wait()
+	}
+	if q.fault == "shutdown-panics" && q.down {
+		panic("shut down already")
+	}
 	q.drain = drain || q.fault == "drain-not-ended" && q.drain
-	if !q.down && q.fault != "goroutine-leak" {
+	if !q.down && (q.fault != "shutdown-leaks" || drain) && (q.fault != "drain-leaks" || !drain) {
 		close(q.stop)
 	}
 	q.down = true
-	if q.fault == "shutdown-wakes-one" {
+	if q.fault == "shutdown-wakes-one" && !drain || q.fault == "drain-wakes-one" && drain {
 		q.cond.Signal()
 	} else {
 		q.cond.Broadcast()
@@ -235,6 +311,20 @@ func (q *planted) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.down && q.fault != "never-down"
+}
+
+var plantedStorages = planting[newStorage]{
+	clauses: storageClauses(), own: storageOnlyClauses,
+	new: func(fault string) newStorage {
+		return func() workqueue.Queue[string] { return &plantedStorage{fault: fault} }
+	},
+	faults: map[string][]string{
+		"last-first":       {"storage-fifo"},
+		"len-of-array":     {"storage-len"},
+		"touch-adds":       {"storage-touch"},
+		"leaked-reference": {"storage-no-retained-items"},
+		"growth-mixes":     {"storage-differential"},
+	},
 }
 
 // plantedStorage is a slice that keeps the contract but for one fault.
@@ -260,8 +350,8 @@ func (s *plantedStorage) Len() int {
 }
 
 func (s *plantedStorage) Pop() string {
-	if s.fault == "last-first" {
-		return (*stackOf)(&s.items).pop()
+	if last := len(s.items) - 1; s.fault == "last-first" {
+		s.items[s.head], s.items[last] = s.items[last], s.items[s.head]
 	}
 	item := s.items[s.head]
 	if s.fault != "leaked-reference" {
@@ -274,13 +364,5 @@ func (s *plantedStorage) Pop() string {
 	if s.fault == "growth-mixes" && s.Len() > 300 {
 		s.items[s.head], s.items[s.head+1] = s.items[s.head+1], s.items[s.head]
 	}
-	return item
-}
-
-type stackOf []string
-
-func (s *stackOf) pop() string {
-	item := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
 	return item
 }

@@ -132,6 +132,7 @@ func priorityOrder(t *trial, new newPriorityQueue) {
 }
 
 func priorityFIFOWithinPriority(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	var want []string
 	for _, priority := range []int{2, 1} {
@@ -147,6 +148,7 @@ func priorityFIFOWithinPriority(t *trial, new newPriorityQueue) {
 }
 
 func priorityManyAtOnce(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(at(1))
 	q.AddWithOpts(at(1), "a", "b", "a", "c")
@@ -155,6 +157,7 @@ func priorityManyAtOnce(t *trial, new newPriorityQueue) {
 }
 
 func priorityRaisedGoesLast(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.Add("raised")
 	q.AddWithOpts(at(5), "first")
@@ -164,6 +167,7 @@ func priorityRaisedGoesLast(t *trial, new newPriorityQueue) {
 }
 
 func priorityNeverLowered(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(at(5), "a")
 	q.AddWithOpts(at(5), "b")
@@ -173,6 +177,7 @@ func priorityNeverLowered(t *trial, new newPriorityQueue) {
 }
 
 func priorityWhileProcessing(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(at(5), "a")
 	takePrioritized(t, q, 1)
@@ -204,6 +209,7 @@ func priorityProcessingDoesNotBlock(t *trial, new newPriorityQueue) {
 }
 
 func priorityWaitingDoesNotBlock(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(priorityqueue.AddOpts{After: time.Minute, Priority: ptr(9)}, "waiting")
 	q.Add("ready")
@@ -213,6 +219,7 @@ func priorityWaitingDoesNotBlock(t *trial, new newPriorityQueue) {
 }
 
 func priorityReadyByTime(t *trial, new newPriorityQueue) {
+	t.needs("waiting-does-not-block")
 	q := startPriority(t, new)
 	q.AddWithOpts(priorityqueue.AddOpts{After: 3 * time.Minute}, "third")
 	q.AddWithOpts(priorityqueue.AddOpts{After: time.Minute}, "first")
@@ -223,6 +230,7 @@ func priorityReadyByTime(t *trial, new newPriorityQueue) {
 }
 
 func priorityAddEndsWaiting(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(priorityqueue.AddOpts{After: time.Minute, Priority: ptr(4)}, "a")
 	q.Add("a")
@@ -233,6 +241,7 @@ func priorityAddEndsWaiting(t *trial, new newPriorityQueue) {
 }
 
 func priorityRaisedWhileWaiting(t *trial, new newPriorityQueue) {
+	t.needs("priority-order")
 	q := startPriority(t, new)
 	q.AddWithOpts(priorityqueue.AddOpts{After: time.Minute, Priority: ptr(1)}, "a")
 	q.AddWithOpts(priorityqueue.AddOpts{After: time.Hour, Priority: ptr(8)}, "a")
@@ -242,6 +251,7 @@ func priorityRaisedWhileWaiting(t *trial, new newPriorityQueue) {
 }
 
 func priorityRateLimitedOrAfter(t *trial, new newPriorityQueue) {
+	t.needs("waiting-does-not-block", "many-at-once")
 	l := &scripted{delay: time.Hour}
 	q := startPriority(t, new, withLimiter(l))
 	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, After: time.Minute}, "a", "b")

@@ -79,6 +79,7 @@ func limiterExponential(t *trial, new newRateLimiter) {
 }
 
 func limiterClamped(t *trial, new newRateLimiter) {
+	t.needs("exponential")
 	l := new()
 	for n := range 90 {
 		assert.Equal(t, backOff(n), l.When("a"), "When after %d failures", n)
@@ -86,6 +87,7 @@ func limiterClamped(t *trial, new newRateLimiter) {
 }
 
 func limiterNoOverflow(t *trial, new newRateLimiter) {
+	t.needs("exponential", "clamped", "num-requeues")
 	l := new()
 	for n := range 10_000 {
 		if d := l.When("a"); n >= 18 && d != maxDelay {
@@ -96,6 +98,7 @@ func limiterNoOverflow(t *trial, new newRateLimiter) {
 }
 
 func limiterFailuresByItem(t *trial, new newRateLimiter) {
+	t.needs("exponential", "num-requeues")
 	l := new()
 	for range 10 {
 		l.When("a")
@@ -106,6 +109,7 @@ func limiterFailuresByItem(t *trial, new newRateLimiter) {
 }
 
 func limiterForgetResets(t *trial, new newRateLimiter) {
+	t.needs("exponential", "num-requeues")
 	l := new()
 	for range 10 {
 		l.When("a")
@@ -134,11 +138,13 @@ func limiterFailuresKept(t *trial, new newRateLimiter) { expectFailuresKept(t, n
 func limiterFailuresKeptRelaxed(t *trial, new newRateLimiter) { expectFailuresKept(t, new(), 2_000) }
 
 func limiterNoRetainedForgotten(t *trial, new newRateLimiter) {
+	t.needs("forget-resets")
 	l := new()
 	expectForgotten(t, l)
 }
 
 func limiterConcurrent(t *trial, new newRateLimiter) {
+	t.needs("num-requeues", "exponential")
 	l := new()
 	const workers, each = 8, 10
 	var (
@@ -180,6 +186,7 @@ func limiterConcurrent(t *trial, new newRateLimiter) {
 // expectFailuresKept makes n items fail up to three times, forgets every other
 // one and checks what is left.
 func expectFailuresKept(t *trial, l workqueue.TypedRateLimiter[string], n int) {
+	t.needs("num-requeues", "forget-resets")
 	names := keys("key", n)
 	for i, name := range names {
 		for range 1 + i%3 {
@@ -216,6 +223,7 @@ var bucketClauses = []clause[newRateLimiter]{
 }
 
 func limiterBucketBurst(t *trial, new newRateLimiter) {
+	t.needs("exponential")
 	l := new()
 	for n, name := range keys("key", bucketBurst) {
 		assert.Equal(t, baseDelay, l.When(name), "When %d", n+1)
@@ -224,6 +232,7 @@ func limiterBucketBurst(t *trial, new newRateLimiter) {
 }
 
 func limiterBucketDebt(t *trial, new newRateLimiter) {
+	t.needs("exponential", "bucket-burst")
 	l := new()
 	for n, name := range keys("key", 1000) {
 		assert.InDelta(t, max(baseDelay, reservation(n)), l.When(name), rounding, "When %d", n+1)
@@ -231,6 +240,7 @@ func limiterBucketDebt(t *trial, new newRateLimiter) {
 }
 
 func limiterBucketDebtRelaxed(t *trial, new newRateLimiter) {
+	t.needs("exponential")
 	l := new()
 	for n, name := range keys("key", 1000) {
 		d := l.When(name)
@@ -240,6 +250,7 @@ func limiterBucketDebtRelaxed(t *trial, new newRateLimiter) {
 }
 
 func limiterBucketRefills(t *trial, new newRateLimiter) {
+	t.needs("exponential", "bucket-burst")
 	l := new()
 	spend := func(prefix string, n int) (last time.Duration) {
 		for _, name := range keys(prefix, n) {
@@ -257,6 +268,7 @@ func limiterBucketRefills(t *trial, new newRateLimiter) {
 }
 
 func limiterBucketIgnoresForget(t *trial, new newRateLimiter) {
+	t.needs("exponential", "bucket-burst")
 	l := new()
 	for range 150 {
 		l.When("a")
@@ -266,6 +278,7 @@ func limiterBucketIgnoresForget(t *trial, new newRateLimiter) {
 }
 
 func limiterMaxOf(t *trial, new newRateLimiter) {
+	t.needs("exponential", "clamped", "bucket-burst", "num-requeues")
 	l := new()
 	for range 150 {
 		l.When("failing")
@@ -276,6 +289,7 @@ func limiterMaxOf(t *trial, new newRateLimiter) {
 }
 
 func limiterDifferential(t *trial, new newRateLimiter) {
+	t.needs("exponential", "clamped", "bucket-burst", "num-requeues", "forget-resets")
 	rnd := t.Rand()
 	for range 10 {
 		l, want := new(), workqueue.DefaultTypedControllerRateLimiter[string]()

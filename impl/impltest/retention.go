@@ -19,6 +19,7 @@ var retentionClauses = []clause[newQueue]{
 }
 
 func queueNoRetainedItems(t *trial, new newQueue) {
+	t.needs("storage-no-retained-items")
 	q, _ := measured(t, new)
 	watched := watch(t, func(key string) { q.Add(key) })
 	// Half of the items stay queued, so that what stores them stays too.

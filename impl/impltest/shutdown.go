@@ -53,6 +53,7 @@ func queueShuttingDown(t *trial, new newQueue) {
 }
 
 func queueShutdownWakes(t *trial, new newQueue) {
+	t.needs("get-blocks")
 	q := plain(t, new)
 	var workers []*pending
 	for range 5 {
@@ -69,6 +70,7 @@ func queueShutdownWakes(t *trial, new newQueue) {
 }
 
 func queueDrainWakes(t *trial, new newQueue) {
+	t.needs("get-blocks")
 	q := plain(t, new)
 	q.Add("a")
 	take(t, q)
@@ -101,6 +103,7 @@ func queueDrainAfterShutdownRelaxed(t *trial, new newQueue) {
 }
 
 func queueRequeueAfterShutdown(t *trial, new newQueue) {
+	t.needs("requeue-after-done", "drain-after-shutdown", "shutdown-returns")
 	q := plain(t, new)
 	q.Add("a")
 	take(t, q)
@@ -113,6 +116,7 @@ func queueRequeueAfterShutdown(t *trial, new newQueue) {
 }
 
 func queueAddAfterShutdown(t *trial, new newQueue) {
+	t.needs("shutdown-returns")
 	q := plain(t, new)
 	q.Add("a")
 	take(t, q)
@@ -158,8 +162,9 @@ func queueShutdownTwice(t *trial, new newQueue) {
 	}
 	synctest.Wait()
 	q.ShutDown()
-	q.ShutDownWithDrain()
-	assert.True(t, q.ShuttingDown())
+	ended := t.Go(q.ShutDownWithDrain)
+	synctest.Wait()
+	assert.True(t, closed(ended), "another ShutDownWithDrain has returned")
 }
 
 func queueDrainWaitsProcessing(t *trial, new newQueue) {
@@ -188,6 +193,7 @@ func queueDrainIgnoresQueued(t *trial, new newQueue) {
 }
 
 func queueDrainIncludesRequeued(t *trial, new newQueue) {
+	t.needs("requeue-after-done", "drain-after-shutdown", "drain-waits-processing")
 	q := plain(t, new)
 	q.Add("a")
 	q.Add("b")
@@ -206,6 +212,7 @@ func queueDrainIncludesRequeued(t *trial, new newQueue) {
 }
 
 func queueShutdownEndsDrain(t *trial, new newQueue) {
+	t.needs("drain-waits-processing", "shutdown-twice", "shutdown-returns")
 	q := plain(t, new)
 	q.Add("a")
 	take(t, q)
@@ -218,6 +225,7 @@ func queueShutdownEndsDrain(t *trial, new newQueue) {
 }
 
 func queueConcurrentDrains(t *trial, new newQueue) {
+	t.needs("shutdown-twice", "drain-waits-processing")
 	q := plain(t, new)
 	q.Add("a")
 	take(t, q)

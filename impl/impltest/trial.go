@@ -40,6 +40,10 @@ type trial struct {
 	seed     uint64
 	seeded   bool
 	relaxes  []string
+	missing  atomic.Pointer[string] // a relaxed clause that this one needs
+	// unconditional makes needs do nothing: whether a fault is there is asked of the
+	// whole clause.
+	unconditional bool
 	// abandoned is set when the clause was given up while it was still running.
 	abandoned atomic.Bool
 	bubble    string // how the runtime names the bubble in goroutine headers
@@ -116,10 +120,31 @@ func (t *trial) Rand() *rand.Rand {
 
 // relaxed tells whether the implementation gives up the clause of that name, so
 // that a clause that combines others leaves it out.
-func (t *trial) relaxed(name string) bool { return relaxed(t.relaxes, name) }
+func (t *trial) relaxed(name string) bool {
+	return slices.Contains(t.relaxes, name) || slices.Contains(t.relaxes, faultPrefix+name)
+}
+
+// needs ends the calling goroutine where one of the named clauses is relaxed,
+// which the rest of this clause takes for granted. The sub-test is skipped, unless
+// something failed.
+func (t *trial) needs(names ...string) {
+	for _, name := range names {
+		if t.relaxed(name) && !t.unconditional {
+			t.missing.Store(&name)
+			runtime.Goexit()
+		}
+	}
+}
 
 // unordered tells whether the implementation gives up the order of Get.
-func (t *trial) unordered() bool { return t.relaxed("global-fifo") || t.relaxed("requeue-place") }
+func (t *trial) unordered() bool {
+	return t.relaxed("global-fifo") || t.relaxed("requeue-place") || t.relaxed("storage-fifo")
+}
+
+// countsQueued tells whether Len may be compared.
+func (t *trial) countsQueued() bool {
+	return !t.relaxed("len-counts-queued") && !t.relaxed("storage-len")
+}
 
 // report is what the trial found, or "".
 func (t *trial) report(name, reason string) string {
