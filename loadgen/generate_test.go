@@ -69,18 +69,19 @@ func TestStreamIsReproducible(t *testing.T) {
 }
 
 var golden = map[string]string{
-	"65k-nodes":        "3fa2d4301c57450d",
-	"crash-loop":       "4347b7e3a7a8ea30",
-	"hot-keys":         "323c8f18936491a3",
-	"job-burst":        "dd23e11b7b006513",
-	"lease-heartbeats": "ebb09577bbcd1648",
-	"node-failure":     "2c7967ab94cfcfc4",
-	"reader-pressure":  "eafb1c44c6f228fb",
-	"relist-storm":     "ae4176ee61d725c2",
-	"resync-storm":     "69caac780cd09d33",
-	"rolling-update":   "ee42060029f1297c",
-	"scale-up":         "37a9af64a867dbdf",
-	"steady-5k-nodes":  "43dc83385d8cca82",
+	"65k-nodes":                 "3fa2d4301c57450d",
+	"crash-loop":                "4347b7e3a7a8ea30",
+	"hot-keys":                  "323c8f18936491a3",
+	"job-burst":                 "dd23e11b7b006513",
+	"lease-heartbeats":          "ebb09577bbcd1648",
+	"node-failure":              "2c7967ab94cfcfc4",
+	"reader-pressure":           "eafb1c44c6f228fb",
+	"relist-storm":              "ae4176ee61d725c2",
+	"restart-under-steady-load": "4ee20b57e491764c",
+	"resync-storm":              "69caac780cd09d33",
+	"rolling-update":            "ee42060029f1297c",
+	"scale-up":                  "37a9af64a867dbdf",
+	"steady-5k-nodes":           "43dc83385d8cca82",
 }
 
 // A cache that applies the stream is never told to change what it does not

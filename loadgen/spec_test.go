@@ -179,7 +179,7 @@ func FuzzParseSpec(f *testing.F) {
 
 var presetNames = []string{
 	"65k-nodes", "crash-loop", "hot-keys", "job-burst", "lease-heartbeats", "node-failure", "reader-pressure",
-	"relist-storm", "resync-storm", "rolling-update", "scale-up", "steady-5k-nodes",
+	"relist-storm", "restart-under-steady-load", "resync-storm", "rolling-update", "scale-up", "steady-5k-nodes",
 }
 
 func TestPresets(t *testing.T) {

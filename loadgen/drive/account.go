@@ -40,6 +40,7 @@ const (
 type entry struct {
 	version
 	due        time.Duration
+	initial    bool   // of the first list
 	seq        uint64 // rising within an account, from 1
 	prev, next *entry // of the same object: older, newer
 }

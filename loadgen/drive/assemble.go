@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
 // upstream is the catalogue's name for client-go's variant of every part.
@@ -31,7 +32,7 @@ func (p Parts) Complete() (Parts, error) {
 	}
 	if p.RateLimiter == "" {
 		p.RateLimiter = upstream
-		if q, err := impl.Find(impl.RateLimitingQueues[string](), p.RateLimitingQueue); err == nil && !q.Peer {
+		if q, err := impl.Find(RateLimitingQueues(), p.RateLimitingQueue); err == nil && !q.Peer {
 			p.RateLimiter = "compact"
 		}
 	}
@@ -49,7 +50,7 @@ func (p Parts) Complete() (Parts, error) {
 }
 
 func (p Parts) checkQueues() error {
-	outer, err := find("rate-limiting-queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	outer, err := find("rate-limiting-queue", RateLimitingQueues(), p.RateLimitingQueue)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,29 @@ func (p Parts) checkQueues() error {
 	return nil
 }
 
+// RateLimitingQueues lists the rate limiting queues of the catalogue, and its
+// priority queues, which are such too.
+func RateLimitingQueues() []impl.Variant[impl.NewRateLimitingQueue[string]] {
+	all := impl.RateLimitingQueues[string]()
+	for _, p := range impl.PriorityQueues[string]() {
+		if _, err := impl.Find(all, p.Name); err == nil {
+			continue // controller-runtime's is listed as both
+		}
+		all = append(all, impl.Variant[impl.NewRateLimitingQueue[string]]{
+			Name: p.Name, Summary: p.Summary, Peer: p.Peer, Relaxes: append(slices.Clone(p.Relaxes), "injected-delaying-queue"),
+			New: func(l workqueue.TypedRateLimiter[string], c workqueue.TypedRateLimitingQueueConfig[string]) workqueue.TypedRateLimitingInterface[string] {
+				return p.New(c.Name, func(o *priorityqueue.Opts[string]) { o.RateLimiter, o.MetricProvider = l, c.MetricsProvider })
+			},
+		})
+	}
+	return all
+}
+
 // shutDownOnce reports whether one of the queues fails when it is shut down a
 // second time.
 func (p Parts) shutDownOnce() bool {
 	const fault = "fault:shutdown-twice"
-	outer, _ := find("", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	outer, _ := find("", RateLimitingQueues(), p.RateLimitingQueue)
 	delaying, _ := find("", impl.DelayingQueues[string](), p.DelayingQueue)
 	inner, _ := find("", impl.Queues[string](), p.Queue)
 	return slices.Contains(slices.Concat(outer.Relaxes, delaying.Relaxes, inner.Relaxes), fault)
@@ -192,7 +211,7 @@ func (p Parts) plainQueue(name string, m workqueue.MetricsProvider) workqueue.Ty
 // queue makes the rate limiting queue: a whole one, or one stacked from the
 // parts that are named.
 func (p Parts) queue(name string, limiter workqueue.TypedRateLimiter[string], m workqueue.MetricsProvider) (workqueue.TypedRateLimitingInterface[string], error) {
-	outer, err1 := find("rate-limiting-queue", impl.RateLimitingQueues[string](), p.RateLimitingQueue)
+	outer, err1 := find("rate-limiting-queue", RateLimitingQueues(), p.RateLimitingQueue)
 	delaying, err2 := find("delaying-queue", impl.DelayingQueues[string](), p.DelayingQueue)
 	inner, err3 := find("queue", impl.Queues[string](), p.Queue)
 	if err := errors.Join(err1, err2, err3); err != nil {

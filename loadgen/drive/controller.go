@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
 // A controller is the standard one: handlers put keys into a queue, workers take
@@ -29,6 +30,8 @@ type controller struct {
 	queue workqueue.TypedRateLimitingInterface[string]
 	// plain is the queue of nodes where there are two, else nil.
 	plain workqueue.TypedInterface[string]
+
+	delayed needless // what waits for a delay
 
 	once bool // the queues may be shut down only once
 
@@ -69,12 +72,19 @@ func (c *controller) parse(key string) (name, string) {
 // are not new to a controller, unless it starts cold.
 func (c *controller) handler(r *resource, cold bool) cache.ResourceEventHandler {
 	m := c.meters.add(Enqueued)
-	enqueue := func(n name, v version) {
+	enqueue := func(n name, v version, low bool) {
 		c.ledger.mark(n, v, enqueued, m) // before a worker can settle it
 		c.adds.Add(1)
-		if r.plain {
+		byPriority, ok := c.queue.(interface {
+			AddWithOpts(priorityqueue.AddOpts, ...string)
+		})
+		switch {
+		case r.plain:
 			c.plain.Add(keyOf(n))
-		} else {
+		case ok && low:
+			priority := int(lowPriority)
+			byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, keyOf(n))
+		default:
 			c.queue.Add(keyOf(n))
 		}
 	}
@@ -82,23 +92,28 @@ func (c *controller) handler(r *resource, cold bool) cache.ResourceEventHandler 
 		AddFunc: func(obj any, isInInitialList bool) {
 			if !isInInitialList || cold {
 				o := obj.(loadgen.Object)
-				enqueue(nameOf(r, o), version{rv: o.GetResourceVersion()})
+				enqueue(nameOf(r, o), version{rv: o.GetResourceVersion()}, isInInitialList)
 			}
 		},
-		UpdateFunc: func(_, obj any) {
+		UpdateFunc: func(old, obj any) {
 			o := obj.(loadgen.Object)
-			enqueue(nameOf(r, o), version{rv: o.GetResourceVersion()})
+			resync := old.(loadgen.Object).GetResourceVersion() == o.GetResourceVersion()
+			enqueue(nameOf(r, o), version{rv: o.GetResourceVersion()}, resync)
 		},
 		DeleteFunc: func(obj any) {
 			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				namespace, base, _ := cache.SplitMetaNamespaceKey(tombstone.Key)
-				enqueue(name{r, namespace, base}, gone)
+				enqueue(name{r, namespace, base}, gone, false)
 				return
 			}
-			enqueue(nameOf(r, obj.(loadgen.Object)), gone)
+			enqueue(nameOf(r, obj.(loadgen.Object)), gone, false)
 		},
 	}
 }
+
+// lowPriority is that of the first list and of resyncs, in queues that have
+// priorities, as in controller-runtime's handlers.
+const lowPriority = -100
 
 func nameOf(r *resource, o loadgen.Object) name { return name{r, o.GetNamespace(), o.GetName()} }
 
@@ -140,11 +155,12 @@ func (c *controller) next(s stripe, queue workqueue.TypedInterface[string]) bool
 	c.busy.Add(1)
 	n, cached := c.parse(key)
 	found := n.resource.read(cached)
-	upTo := c.ledger.take(n, found, begin, s.picked)
+	upTo, news := c.ledger.take(n, found, begin, s.picked)
 	random := rand.New(rand.NewPCG(c.seed, uint64(c.picks.Add(1))))
 	failed := c.reconcile(random, s.throttle)
 	result := settled
 	if !n.resource.plain {
+		c.delayed.ran(key, begin, news, !failed)
 		result = c.requeue(key, failed, random)
 	}
 	c.ledger.end(n, upTo, result, s.reconciled, s.settled)
@@ -191,7 +207,9 @@ func (c *controller) requeue(key string, failed bool, random *rand.Rand) outcome
 	if !failed {
 		c.queue.Forget(key)
 		if c.spec.RequeueShare > 0 && random.Float64() < c.spec.RequeueShare && !c.stopping.Load() {
-			c.queue.AddAfter(key, seconds(c.spec.RequeueAfter.Sample(random)))
+			after := seconds(c.spec.RequeueAfter.Sample(random))
+			c.delayed.added(key, c.ledger.now()+after)
+			c.queue.AddAfter(key, after)
 			c.requeued.Add(1)
 		}
 		return settled
@@ -202,6 +220,7 @@ func (c *controller) requeue(key string, failed bool, random *rand.Rand) outcome
 		c.givenUp.Add(1)
 		return givenUp
 	}
+	c.delayed.added(key, 0)
 	c.queue.AddRateLimited(key)
 	c.retried.Add(1)
 	return retried

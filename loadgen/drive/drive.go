@@ -57,6 +57,9 @@ type Progress struct {
 	Tick    Tick // the last second
 }
 
+// Longest is how long a drive may last.
+const Longest = 24 * time.Hour
+
 // defaultDrain is enough for a backlog of some seconds.
 const defaultDrain = 30 * time.Second
 
@@ -123,6 +126,11 @@ func newDrive(config Config) (*drive, error) {
 		return nil, err
 	}
 	config.Parts = parts
+	for name, x := range map[string]time.Duration{"duration": config.Duration, "warmup": config.Warmup, "drain": config.Drain} {
+		if x < 0 || x > Longest {
+			return nil, fmt.Errorf("%s: found %v, expected at most %v: a drive keeps a figure for each second in memory", name, x, Longest)
+		}
+	}
 	spec, err := config.Spec.Complete()
 	if err != nil {
 		return nil, err
@@ -151,6 +159,7 @@ func (d *drive) build(hurry context.Context) error {
 		work:      &pastime{cpu: d.config.CPU, hurry: hurry, until: d.until},
 	}
 	d.c = c
+	d.ledger.firstList = d.meters.add(FirstList)
 	if c.spec.QPS > 0 {
 		c.client = flowcontrol.NewTokenBucketRateLimiter(float32(c.spec.QPS), c.spec.Burst)
 	}

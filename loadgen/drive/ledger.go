@@ -28,8 +28,10 @@ type ledger struct {
 	now     func() time.Duration // since the time of the first event
 	warmup  time.Duration        // events due before it leave no latencies
 	repeats bool                 // the watch sends old versions again, on purpose
-	seed    maphash.Seed
-	shards  [64]shard
+	// firstList takes how long the objects of the first list took to be settled.
+	firstList *meter
+	seed      maphash.Seed
+	shards    [64]shard
 
 	sent, delivered, coalesced, backwards, together, open atomic.Int64
 
@@ -75,7 +77,9 @@ func (l *ledger) initial(n name, rv string) {
 }
 
 // send enters an event, at the latest when it becomes due.
-func (l *ledger) send(n name, v version, due time.Duration) {
+func (l *ledger) send(n name, v version, due time.Duration) { l.enter(n, entry{version: v, due: due}) }
+
+func (l *ledger) enter(n name, what entry) {
 	s := l.lock(n)
 	defer s.mu.Unlock()
 	a := s.accounts[n]
@@ -89,13 +93,13 @@ func (l *ledger) send(n name, v version, due time.Duration) {
 	} else {
 		s.free = e.next
 	}
-	*e = entry{version: v, due: due}
+	*e = what
 	a.enter(e)
 	l.sent.Add(1)
 	l.open.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.recent[0], l.recent[1] = l.recent[1], change{n, due}
+	l.recent[0], l.recent[1] = l.recent[1], change{n, what.due}
 }
 
 // lastChange returns the object that changed last, as far as is due.
@@ -133,8 +137,9 @@ func (l *ledger) record(m *meter, e *entry, now time.Duration) {
 
 // take notes that a worker has taken an object's key, and at which state v it
 // then found the object in the cache. It returns what end is to be called with:
-// the place of the newest event that v shows, 0 if it shows none.
-func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 {
+// the place of the newest event that v shows, 0 if it shows none; and whether v
+// shows one that no worker has seen before.
+func (l *ledger) take(n name, v version, picked time.Duration, m *meter) (upTo uint64, news bool) {
 	s := l.lock(n)
 	defer s.mu.Unlock()
 	a := s.accounts[n]
@@ -142,13 +147,14 @@ func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 
 		if !v.gone {
 			l.stepBack("%s was seen at %s after it was deleted", n, v)
 		}
-		return 0
+		return 0, false
 	}
 	if a.held {
 		l.fault(&l.together, "%s was held by two workers at once", n)
 	}
 	a.held = true
 	if newest := a.find(seen, v, l.now()); newest != nil {
+		news = true
 		a.reach(seen, newest, func(e *entry) {
 			l.record(m, e, max(picked, e.due))
 			if e == newest {
@@ -159,12 +165,12 @@ func (l *ledger) take(n name, v version, picked time.Duration, m *meter) uint64 
 		})
 	} else if before := a.stateAt(seen); !v.same(before) {
 		l.stepBack("%s was seen at %s, expected %s or newer", n, v, before)
-		return 0
+		return 0, false
 	}
 	if newest := a.newestAt(seen); newest != nil {
-		return newest.seq
+		return newest.seq, news
 	}
-	return 0
+	return 0, news
 }
 
 // An outcome is how a reconcile ended: well, to be tried again, or for good.
@@ -198,6 +204,9 @@ func (l *ledger) end(n name, upTo uint64, result outcome, reconciles, settles *m
 		e := a.settle()
 		if result == settled {
 			l.record(settles, e, now)
+		}
+		if result == settled && e.initial && l.firstList != nil {
+			l.record(l.firstList, e, now)
 		}
 		*e = entry{next: s.free}
 		s.free = e

@@ -34,7 +34,8 @@ func (l *testLedger) sends(versions ...version) {
 
 // reconciles is one reconcile that finds v.
 func (l *testLedger) reconciles(v version, result outcome) {
-	l.end(l.object, l.take(l.object, v, l.clock, l.m), result, l.m, l.m)
+	upTo, _ := l.take(l.object, v, l.clock, l.m)
+	l.end(l.object, upTo, result, l.m, l.m)
 }
 
 func (l *testLedger) closes() Accounting {

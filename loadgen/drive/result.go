@@ -49,6 +49,7 @@ const (
 	PickedUp   = "picked-up"  // a worker that will see it holds the key
 	Reconciled = "reconciled" // the first reconcile that saw it has ended, well or not
 	Settled    = "settled"    // the first successful one has
+	FirstList  = "first-list" // with a cold start: settled, of the objects of the first list, from when the workers started
 	QueueWait  = "queue-wait" // from Add to Get, as client-go's workqueue_queue_duration_seconds, one a Get
 	Work       = "work"       // from Get to Done, one a reconcile
 	Throttle   = "throttle"   // waiting for the client's own rate limit, one an API call
@@ -106,6 +107,7 @@ type Accounting struct {
 	Reconciles  int `json:"reconciles"` // ended
 	Failures    int `json:"failures"`   // reconciles that failed
 	GivenUp     int `json:"givenUp"`    // keys forgotten at the retry limit
+	Needless    int `json:"needless"`   // runs of a delayed add or retry whose key another run had settled meanwhile, with nothing new since
 	Requeued    int `json:"requeued"`   // successes that asked to come back later
 	Unsettled   int `json:"unsettled"`  // events seen, but not successfully when the drive ended
 	Hurried     int `json:"hurried"`    // reconciles cut short because the drain took too long or was interrupted; their latencies are lower bounds

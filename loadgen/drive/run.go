@@ -132,8 +132,9 @@ func (d *drive) finish(result *Result) {
 	d.ledger.balance(a)
 	a.Initial = d.initial
 	a.Adds, a.Reconciles, a.Failures = int(c.adds.Load()+c.retried.Load()+c.requeued.Load()), int(c.reconciles.Load()), int(c.failures.Load())
+	a.Needless = c.delayed.count()
 	a.GivenUp, a.Requeued, a.Hurried, a.APICalls = int(c.givenUp.Load()), int(c.requeued.Load()), int(c.hurried.Load()), int(c.calls.Load())
-	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, QueueWait, Work, Throttle, Staleness, Read} {
+	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, FirstList, QueueWait, Work, Throttle, Staleness, Read} {
 		if x := d.meters.distribution(name); x.Count > 0 {
 			result.Latencies = append(result.Latencies, x)
 		}
@@ -170,6 +171,9 @@ func (d *drive) doubts(r *Result) {
 	a := r.Accounting
 	if d.source.cut != nil {
 		warn("%v; what comes before is used", d.source.cut)
+	}
+	for _, w := range d.source.warnings {
+		warn("%v", w)
 	}
 	if r.Generator.Share > costlyLoad {
 		warn("the load itself takes %.0f%% of the CPU time: more processors or fewer events would tell more about the controller", 100*r.Generator.Share)

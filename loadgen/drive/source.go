@@ -13,8 +13,8 @@ import (
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/cputime"
 	"github.com/informerbench/informerbench/loadgen/fakeapi"
+	"github.com/informerbench/informerbench/loadgen/trace"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -28,6 +28,7 @@ type source struct {
 
 	perEvent time.Duration // CPU time to make or read one, measured without a consumer
 	cut      error         // where the recording was cut short
+	warnings []error       // about the recording
 }
 
 // The load runs into nothing beforehand, to know its cost: for so long and for
@@ -105,10 +106,10 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 				}
 			}
 			kinds[kind] = len(kinds)
-			plural, _ := meta.UnsafeGuessKindToResource(kind)
+			plural, _ := trace.ResourceOf(kind)
 			name := plural.Resource
 			if slices.Contains(s.names, name) { // events are of two groups
-				name = plural.GroupResource().String()
+				name = plural.String()
 			}
 			s.names = append(s.names, name)
 			s.types = append(s.types, emptied(e.Object))
@@ -119,6 +120,9 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 	}
 	if c, ok := stream.(interface{ Cut() error }); ok {
 		s.cut = c.Cut()
+	}
+	if w, ok := stream.(interface{ Warnings() []error }); ok {
+		s.warnings = w.Warnings()
 	}
 	s.perEvent = (cputime.Process() - cpu) / time.Duration(events)
 	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
@@ -251,7 +255,7 @@ func (d *drive) entered(population iter.Seq2[int, loadgen.Object]) iter.Seq2[int
 		for i, object := range population {
 			n := nameOf(d.resources[i], object)
 			if d.config.ColdStart {
-				d.ledger.send(n, version{rv: object.GetResourceVersion()}, 0)
+				d.ledger.enter(n, entry{version: version{rv: object.GetResourceVersion()}, initial: true})
 			} else {
 				d.ledger.initial(n, object.GetResourceVersion())
 			}

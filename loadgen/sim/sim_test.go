@@ -130,6 +130,16 @@ func TestPriorityLetsChangesPassLists(t *testing.T) {
 	assert.Greater(t, plain.Settle.Mean(), 10*priority.Settle.Mean())
 }
 
+// In this preset a first list gets its turn in seconds, or not before the load ends.
+func TestRestartUnderSteadyLoadStarvesTheList(t *testing.T) {
+	spec, err := loadgen.Preset("restart-under-steady-load")
+	require.NoError(t, err)
+	plain := run(t, Config{Spec: spec, Cold: true})
+	priority := run(t, Config{Spec: spec, Cold: true, Priority: true})
+	assert.Greater(t, priority.Depth, 0.8*2700, "the objects that do not change wait all the time")
+	assert.Less(t, plain.Depth, priority.Depth/2)
+}
+
 func TestTwoQueuesKeepOutOfEachOthersWay(t *testing.T) {
 	spec := steady(func(s *loadgen.Spec) {
 		s.Resources[0].Name = "pods"

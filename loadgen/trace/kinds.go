@@ -2,11 +2,12 @@ package trace
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -20,6 +21,7 @@ type kindInfo struct {
 	resource string // "pods", "deployments.apps"
 	typed    bool   // client-go has a type for it
 	slim     bool
+	guessed  bool // the resource's name
 }
 
 // names are what the resource can be called: "deployments.apps",
@@ -45,9 +47,12 @@ func (d decoder) kind(record Record) (kindInfo, error) {
 	}
 	gv, err := schema.ParseGroupVersion(name.apiVersion)
 	if err != nil {
-		return kindInfo{}, err
+		return kindInfo{}, fmt.Errorf("apiVersion: found %q, expected GROUP/VERSION or VERSION", name.apiVersion)
 	}
 	info := kindInfo{gvk: gv.WithKind(name.kind)}
+	if err := checkKind(info.gvk, name.resource); err != nil {
+		return kindInfo{}, err
+	}
 	switch {
 	case info.gvk != slim:
 		info.typed = scheme.Scheme.Recognizes(info.gvk)
@@ -56,11 +61,11 @@ func (d decoder) kind(record Record) (kindInfo, error) {
 	default:
 		info.slim, info.gvk = true, KindOf(name.resource)
 	}
-	plural, _ := meta.UnsafeGuessKindToResource(info.gvk)
+	plural, guessed := ResourceOf(info.gvk)
 	if given, _, _ := strings.Cut(name.resource, "."); given != "" {
-		plural.Resource = given
+		plural.Resource, guessed = given, false
 	}
-	info.resource = plural.GroupResource().String()
+	info.resource, info.guessed = plural.String(), guessed
 	if len(d.kinds) < 10_000 { // bounded whatever the file holds
 		d.kinds[name] = info
 	}
@@ -72,6 +77,9 @@ func (d decoder) kind(record Record) (kindInfo, error) {
 // client-go does not know it is a guess from the name.
 func KindOf(resource string) schema.GroupVersionKind {
 	full, group := schema.ParseResourceArg(resource)
+	if full != nil && !versionName.MatchString(full.Version) {
+		full = nil // the group has dots
+	}
 	if known, ok := knownResources()[group]; ok {
 		if full != nil && full.Version != known.Version {
 			known.Version = full.Version
@@ -88,18 +96,20 @@ func KindOf(resource string) schema.GroupVersionKind {
 	return guessKind(group.WithVersion("v1"))
 }
 
+// versionName tells a version from the first part of a group.
+var versionName = regexp.MustCompile(`^v[0-9]`)
+
 func guessKind(r schema.GroupVersionResource) schema.GroupVersionKind {
-	singular := r.Resource
-	for _, ending := range [][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"s", ""}} {
-		if stem, ok := strings.CutSuffix(r.Resource, ending[0]); ok {
-			singular = stem + ending[1]
-			break
+	for kind, plural := range irregular {
+		if plural == r.Resource && kind.Group == r.Group {
+			return kind.WithVersion(r.Version)
 		}
 	}
-	if singular != "" {
-		singular = strings.ToUpper(singular[:1]) + singular[1:]
+	kind := singular(r.Resource)
+	if kind != "" {
+		kind = strings.ToUpper(kind[:1]) + kind[1:]
 	}
-	return r.GroupVersion().WithKind(singular)
+	return r.GroupVersion().WithKind(kind)
 }
 
 // knownResources is client-go's kinds by resource, with and without group. One
@@ -110,7 +120,7 @@ var knownResources = sync.OnceValue(func() map[schema.GroupResource]schema.Group
 	slices.SortStableFunc(versions, func(a, b schema.GroupVersion) int { return rank(a.Group) - rank(b.Group) })
 	for _, gv := range versions {
 		for kind := range scheme.Scheme.KnownTypes(gv) {
-			plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind))
+			plural, _ := ResourceOf(gv.WithKind(kind))
 			for _, group := range []string{gv.Group, ""} {
 				name := schema.GroupResource{Group: group, Resource: plural.Resource}
 				if _, ok := all[name]; !ok {

@@ -17,11 +17,13 @@ type Stats struct {
 	RepeatedAdds   int            // ADDED of a known object, delivered as MODIFIED
 	UnknownDeletes int            // DELETED of an unknown object, delivered as it is
 	Repeated       int            // changes with the resource version that the object had, delivered as they are
+	Untyped        int            // changes of which it is not recorded whether they were deletions, delivered as MODIFIED
 	Backwards      int            // times before their predecessor's, raised to it
 	Untimed        int            // events without a time among events with one, due with their predecessor
 	Timed          bool           // the events carry times; else all are due at 0
 	Begin          time.Time      // of the first event that carries one
 	Kinds          map[string]int // events that are not bookmarks: "Pod", "Lease.coordination.k8s.io"
+	Guessed        map[string]int // events by the resources whose names were guessed from the kind
 
 	Unselected int            // records of other resources than the selected
 	Skipped    map[string]int // entries of an audit log or a SimKube trace that are no events, by reason
@@ -51,6 +53,7 @@ func newLedger() ledger {
 func (l *ledger) snapshot(skipped map[string]int) Stats {
 	stats := l.stats
 	stats.Kinds = maps.Clone(stats.Kinds)
+	stats.Guessed = maps.Clone(stats.Guessed)
 	stats.Skipped = maps.Clone(skipped)
 	return stats
 }
@@ -97,6 +100,9 @@ func (l *ledger) account(recorded watch.EventType, name objectName, version stri
 		l.stats.RepeatedAdds++
 		kind = watch.Modified
 	default:
+		if kind == "" {
+			l.stats.Untyped++
+		}
 		kind = watch.Modified
 	}
 	if kind != watch.Deleted {

@@ -45,6 +45,16 @@ func (t *Trace) Stats() Stats { return t.ledger.snapshot(t.source.skipped()) }
 // nil if it is whole. What came before the cut was delivered.
 func (t *Trace) Cut() error { return t.cut }
 
+// Warnings are what a user should know of the events up to the last one.
+func (t *Trace) Warnings() []error {
+	n := t.ledger.stats.Untyped
+	if n == 0 {
+		return nil
+	}
+	return []error{fmt.Errorf("%s: %d changes have no event type, so deletions count as modifications; "+
+		"record with kubectl get RESOURCE --watch --output-watch-events -o json to tell them apart", t.name, n)}
+}
+
 // Close closes the file. The trace yields no further event.
 func (t *Trace) Close() error {
 	if t.err == nil {
@@ -143,11 +153,17 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 			record.At = t.ledger.advance(record.Time)
 			return record, nil
 		}
-		if record.Name == "" {
-			return record, record.fault(0, "%s without metadata.name", info.gvk.Kind)
+		if err := record.checkNames(); err != nil {
+			return record, record.fault(0, "%v", err)
 		}
 		record.At = t.ledger.advance(record.Time)
 		record.Type = t.ledger.account(record.Recorded, objectName{info.gvk.GroupKind(), record.Namespace, record.Name}, record.ResourceVersion)
+		if info.guessed {
+			if t.ledger.stats.Guessed == nil {
+				t.ledger.stats.Guessed = map[string]int{}
+			}
+			t.ledger.stats.Guessed[info.resource]++
+		}
 		return record, nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (p *partFlags) addTo(cmd *cobra.Command) {
 		{&p.informer, "informer", "informers, whole (default client-go)", variantNames(impl.Informers())},
 		{&p.indexer, "indexer", "indexers, in an informer of parts (default snapshot)", variantNames(impl.Indexers())},
 		{&p.fifo, "fifo", "FIFOs, in an informer of parts (default ring)", drive.FIFOs()},
-		{&p.rateLimitingQueue, "rate-limiting-queue", "rate limiting queues (default client-go)", variantNames(impl.RateLimitingQueues[string]())},
+		{&p.rateLimitingQueue, "rate-limiting-queue", "rate limiting queues (default client-go)", variantNames(drive.RateLimitingQueues())},
 		{&p.delayingQueue, "delaying-queue", "delaying queues inside the rate limiting queue", variantNames(impl.DelayingQueues[string]())},
 		{&p.queue, "queue", "work queues inside the delaying queue, and of the nodes with --two-queues", variantNames(impl.Queues[string]())},
 		{&p.rateLimiter, "rate-limiter", "rate limiters (default compact with a queue of ours, else client-go)", variantNames(impl.RateLimiters[string]())},
@@ -232,6 +233,9 @@ func (l *driveCommandLine) check(cmd *cobra.Command) error {
 		mayBeZero := name == "warmup" || name == "qps" || name == "burst" || name == "retries" || name == "resync"
 		if f.Changed && (negative || zero && !mayBeZero) {
 			return outOfRange(name, f.Value, mayBeZero)
+		}
+		if d, err := time.ParseDuration(f.Value.String()); err == nil && slices.Contains([]string{"duration", "warmup", "drain"}, name) && d > drive.Longest {
+			return fmt.Errorf("--%s: found %v, expected at most %v", name, d, drive.Longest)
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func (p partFlags) list() []part {
 		{func(to *drive.Parts, name string) { to.Informer = name }, p.informer, aboutIn(impl.Informers())},
 		{func(to *drive.Parts, name string) { to.Indexer = name }, p.indexer, aboutIn(impl.Indexers())},
 		{func(to *drive.Parts, name string) { to.FIFO = name }, p.fifo, aboutFIFO},
-		{func(to *drive.Parts, name string) { to.RateLimitingQueue = name }, p.rateLimitingQueue, aboutIn(impl.RateLimitingQueues[string]())},
+		{func(to *drive.Parts, name string) { to.RateLimitingQueue = name }, p.rateLimitingQueue, aboutIn(drive.RateLimitingQueues())},
 		{func(to *drive.Parts, name string) { to.DelayingQueue = name }, p.delayingQueue, aboutIn(impl.DelayingQueues[string]())},
 		{func(to *drive.Parts, name string) { to.Queue = name }, p.queue, aboutIn(impl.Queues[string]())},
 		{func(to *drive.Parts, name string) { to.RateLimiter = name }, p.rateLimiter, aboutIn(impl.RateLimiters[string]())},

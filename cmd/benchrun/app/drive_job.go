@@ -86,7 +86,7 @@ func (j driveJob) checkRecording(stderr io.Writer) error {
 	if t.Stats().Events() == 0 {
 		return fmt.Errorf("%s: no events but bookmarks, expected at least one", j.Source)
 	}
-	warnCut(stderr, t.Cut())
+	warnTrace(stderr, t)
 	return nil
 }
 

@@ -50,6 +50,7 @@ var stages = map[string]string{
 	drive.PickedUp:   "due → picked up by a worker",
 	drive.Reconciled: "due → first reconcile ended",
 	drive.Settled:    "due → successful reconcile ended",
+	drive.FirstList:  "start → first list's object reconciled",
 	drive.QueueWait:  "Add → Get",
 	drive.Work:       "Get → Done",
 	drive.Throttle:   "wait for the client's rate limit",
@@ -91,8 +92,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 	a := r.Accounting
 	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, wording.Count(a.Sent, "event"), shortTime(int64(r.Load)),
 		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), shortTime(int64(r.Drain)))
-	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, API calls %d\n\n",
-		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.APICalls)
+	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, needless %d, API calls %d\n\n",
+		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.Needless, a.APICalls)
 	if err := out.print(w, latencyTable(r)); err != nil {
 		return err
 	}

@@ -175,7 +175,7 @@ func readRecording(source string, stderr io.Writer) (*sim.Recording, error) {
 	if err == nil && recording.Len() == 0 {
 		err = fmt.Errorf("%s: no events but bookmarks, expected at least one", source)
 	}
-	warnCut(stderr, t.Cut())
+	warnTrace(stderr, t)
 	return recording, err
 }
 

@@ -88,10 +88,18 @@ func (in *traceInput) openOne(cmd *cobra.Command, path string) (*trace.Trace, er
 	return trace.OpenPart(path, in.part)
 }
 
-// warn says on stderr which recordings were cut short.
+// warn says on stderr what is wrong with the recordings.
 func (in *traceInput) warn(stderr io.Writer) {
 	for _, t := range in.traces {
-		warnCut(stderr, t.Cut())
+		warnTrace(stderr, t)
+	}
+}
+
+// warnTrace says what is wrong with a recording that was read to its end.
+func warnTrace(stderr io.Writer, t *trace.Trace) {
+	warnCut(stderr, t.Cut())
+	for _, w := range t.Warnings() {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +24,10 @@ func traceFitCommand() *cobra.Command {
 		Long: `Fit writes a workload for benchrun run, drive and sim whose rates, mix of events,
 sizes, skew, bursts and lives are near those of the recordings, and says how near:
 it counts what the workload does as info counts the recording. Distances are
-differences of shares, or relative: +10% is a tenth more than the recording.`,
+differences of shares, or relative: +10% is a tenth more than the recording.
+
+If a figure is too far off, marked FAR, the exit code is 1; the workload is
+written all the same.`,
 		Example: `  benchrun trace fit pods.ibt --out pods.yaml
   benchrun drive pods.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +56,11 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 			if err := replaceFile(path, text.Bytes()); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			return out.print(cmd.OutOrStdout(), distanceTable(fit.Compare(recording, spec, workload)))
+			distances := fit.Compare(recording, spec, workload)
+			if err := out.print(cmd.OutOrStdout(), distanceTable(distances)); err != nil {
+				return err
+			}
+			return judgeFit(cmd.ErrOrStderr(), path, distances)
 		},
 	}
 	in.addTo(cmd)
@@ -61,8 +69,24 @@ differences of shares, or relative: +10% is a tenth more than the recording.`,
 	return cmd
 }
 
+// judgeFit fails if the workload is far from the recording, and says in what.
+func judgeFit(stderr io.Writer, path string, all []fit.Distance) error {
+	var far []string
+	for _, d := range all {
+		if d.Far {
+			far = append(far, d.Figure+" of "+d.Resource)
+		}
+	}
+	if len(far) == 0 {
+		return nil
+	}
+	fmt.Fprintf(stderr, "%s does not resemble the recording: %s of %d are too far off: %s\n",
+		path, wording.Count(len(far), "figure"), len(all), strings.Join(far, ", "))
+	return errGate
+}
+
 func distanceTable(all []fit.Distance) table {
-	t := table{header: []string{"resource", "figure", "recording", "workload", "distance"}, value: all}
+	t := table{header: []string{"resource", "figure", "recording", "workload", "distance", ""}, value: all}
 	for _, d := range all {
 		cells := []string{figure(d.Recording), figure(d.Workload), fmt.Sprintf("%+.0f%%", 100*d.Distance)}
 		switch {
@@ -71,7 +95,11 @@ func distanceTable(all []fit.Distance) table {
 		case d.Share:
 			cells = []string{wording.Percent(d.Recording), wording.Percent(d.Workload), fmt.Sprintf("%+.1f points", 100*d.Distance)}
 		}
-		t.rows = append(t.rows, append([]string{d.Resource, d.Figure}, cells...))
+		mark := ""
+		if d.Far {
+			mark = "FAR"
+		}
+		t.rows = append(t.rows, append(append([]string{d.Resource, d.Figure}, cells...), mark))
 	}
 	return t
 }

@@ -69,6 +69,51 @@ type Distance struct {
 	// relative: 0.1 is a tenth more or less than the recording.
 	Distance float64 `json:"distance"`
 	Share    bool    `json:"share"` // the figures are shares
+	Far      bool    `json:"far"`   // the workload does not resemble the recording in this
+}
+
+// A limit is how far apart a figure may be: a difference of shares, or how many
+// times one may be the other.
+type limit struct {
+	figure string
+	share  float64
+	times  float64
+}
+
+// limits say from where on a load is another one. What a controller's queue
+// feels most (how much, what, and how it lives) is held more closely than what
+// varies from minute to minute in one cluster.
+var limits = []limit{
+	{figure: "events/s", times: 1.25},    // the load itself
+	{figure: "added", share: 0.05},       // the mix: a tenth of all events changes sides
+	{figure: "modified", share: 0.05},    //
+	{figure: "deleted", share: 0.05},     //
+	{figure: "top 1%", share: 0.15},      // few objects take most, or they don't
+	{figure: "zipf", share: 0.5},         // an exponent
+	{figure: "dispersion", times: 3},     // of few bursts: one more changes it by half
+	{figure: "peak/s", times: 2.5},       // one second of all
+	{figure: "bytes", times: 1.25},       // a median
+	{figure: "whole lives", share: 0.15}, // objects that come and go
+	{figure: "life changes", times: 1.5}, // a median of few whole numbers
+	{figure: "life s", times: 2},         // a median of a wide distribution
+}
+
+// far applies the limit of a distance's figure.
+func (d Distance) far() bool {
+	for _, l := range limits {
+		switch {
+		case l.figure != d.Figure:
+		case l.share > 0:
+			return math.Abs(d.Distance) > l.share
+		case d.Figure == "dispersion": // below 1 it is even, and nobody feels how even
+			return math.Abs(math.Log(max(1, d.Workload)/max(1, d.Recording))) > math.Log(l.times)
+		case d.Recording == 0 || d.Workload == 0:
+			return d.Recording != d.Workload
+		default:
+			return math.Abs(math.Log(d.Workload/d.Recording)) > math.Log(l.times)
+		}
+	}
+	return false
 }
 
 // Compare returns the distances, for all and by resource, in the order of the
@@ -93,9 +138,11 @@ func distances(resource string, a, b summary.Traffic) (all []Distance) {
 		if !share && x != 0 {
 			d /= math.Abs(x)
 		}
-		all = append(all, Distance{resource, figure, x, y, d, share})
+		next := Distance{Resource: resource, Figure: figure, Recording: x, Workload: y, Distance: d, Share: share}
+		next.Far = next.far()
+		all = append(all, next)
 	}
-	of := func(n, events int) float64 { return float64(n) / float64(max(1, events)) }
+	of := func(n, all int) float64 { return float64(n) / float64(max(1, all)) }
 	add("events/s", a.Rate, b.Rate, false)
 	add("added", of(a.Added, a.Events), of(b.Added, b.Events), true)
 	add("modified", of(a.Modified, a.Events), of(b.Modified, b.Events), true)
@@ -105,5 +152,12 @@ func distances(resource string, a, b summary.Traffic) (all []Distance) {
 	add("dispersion", a.Bursts.Dispersion, b.Bursts.Dispersion, false)
 	add("peak/s", float64(a.Bursts.Peak), float64(b.Bursts.Peak), false)
 	add("bytes", a.Size.Median, b.Size.Median, false)
+	if a.Lives.Whole+b.Lives.Whole > 0 {
+		add("whole lives", of(a.Lives.Whole, a.Objects), of(b.Lives.Whole, b.Objects), true)
+	}
+	if a.Lives.Whole > 0 && b.Lives.Whole > 0 {
+		add("life changes", a.Lives.Modifications.Median, b.Lives.Modifications.Median, false)
+		add("life s", a.Lives.Seconds.Median, b.Lives.Seconds.Median, false)
+	}
 	return all
 }

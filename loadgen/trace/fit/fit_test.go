@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,10 @@ func TestFitOfAWorkload(t *testing.T) {
 			if d.Figure == "dispersion" || d.Figure == "peak/s" {
 				limit = 0.5
 			}
+			if strings.HasPrefix(d.Figure, "life") {
+				limit = 0.3
+			}
+			require.False(t, d.Far, "%s", d.Figure)
 			require.Less(t, math.Abs(d.Distance), limit, "%s: %s is %g and becomes %g", recording.Resources[0].Resource, d.Figure, d.Recording, d.Workload)
 		}
 	}
@@ -54,6 +59,20 @@ func TestFitOfDeletesAlone(t *testing.T) {
 		require.Zero(t, workload.All.Added)
 		require.Positive(t, workload.All.Deleted)
 	}
+}
+
+// A load that comes in bursts and whose objects go is not one that is even and
+// whose objects stay.
+func TestFarDistances(t *testing.T) {
+	recording := summary.Traffic{Events: 100, Added: 42, Modified: 42, Deleted: 16, Objects: 42, Rate: 10, Bursts: summary.Bursts{Dispersion: 25, Peak: 90}, Size: summary.Spread{Median: 1000}, Lives: summary.Lives{Whole: 16}}
+	workload := summary.Traffic{Events: 100, Added: 48, Modified: 48, Deleted: 4, Objects: 48, Rate: 11, Bursts: summary.Bursts{Dispersion: 2, Peak: 60}, Size: summary.Spread{Median: 1100}, Lives: summary.Lives{Whole: 4}}
+	var far []string
+	for _, d := range Compare(summary.Summary{All: recording}, nil, summary.Summary{All: workload}) {
+		if d.Far {
+			far = append(far, d.Figure)
+		}
+	}
+	require.Equal(t, []string{"added", "modified", "deleted", "dispersion", "whole lives"}, far)
 }
 
 func TestFitErrors(t *testing.T) {

@@ -100,6 +100,10 @@ func Oddities(stats ...trace.Stats) []Oddity {
 		counts["additions of objects that exist, taken as changes"] += s.RepeatedAdds
 		counts["deletes of unknown objects"] += s.UnknownDeletes
 		counts["events that repeat the version their object has"] += s.Repeated
+		counts["changes without an event type, taken as modifications: whether some were deletions can't be told"] += s.Untyped
+		for resource, n := range s.Guessed {
+			counts["events of "+resource+", a name guessed from the kind"] += n
+		}
 		counts["times before their predecessor's, raised to it"] += s.Backwards
 		counts["events without a time, due with their predecessor"] += s.Untimed
 		counts["events of other resources, left out"] += s.Unselected
