@@ -3,13 +3,13 @@ package bench
 import (
 	"fmt"
 	"runtime"
-	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/counters"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -164,18 +164,12 @@ func (c contention) write(b *testing.B, v indexerVariant) {
 		w.stop(x.updateFor(writeWindow))
 	}
 	reads := x.reads.Load() - before
+	w.watch(func() int { return x.updateFor(writeWindow / 4) })
 	x.end(b)
 	w.report(b, true)
 	if c.readers > 0 {
 		b.ReportMetric(float64(reads)/w.wall.Seconds(), "reads/s")
 	}
-}
-
-// liveAtLastGC is what the last garbage collection found to be reachable.
-func liveAtLastGC() int64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return int64(sample[0].Value.Uint64())
 }
 
 // pacedWrite writes at 1,000 a second, whether or not the writes before were
@@ -188,8 +182,7 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 	var w stopwatch
 	var late []time.Duration
 	var live []float64
-	for b.Loop() {
-		w.start()
+	some := func(writes int) int {
 		begun := time.Now()
 		for i := range writes {
 			due := begun.Add(time.Duration(i) * every)
@@ -199,9 +192,16 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 			x.update()
 			late = append(late, time.Since(due))
 		}
-		w.stop(writes)
-		live = append(live, float64(max(liveAtLastGC()-x.base, 0))/float64(c.n))
+		return writes
 	}
+	for b.Loop() {
+		w.start()
+		w.stop(some(writes))
+		live = append(live, float64(max(int64(counters.Read().Live)-x.base, 0))/float64(c.n))
+	}
+	timed := len(late)
+	w.watch(func() int { return some(writes / 4) })
+	late = late[:timed]
 	x.end(b)
 	w.report(b, true)
 	slices.Sort(late)

@@ -209,23 +209,29 @@ func event(b *testing.B, v informerVariant, n int, r *readers, seed uint64) {
 	sent := int64(0)
 	before := r.reads.Load()
 	var w stopwatch
-	for b.Loop() {
-		w.start()
-		count := 0
-		for begun := time.Now(); time.Since(begun) < r.window; count++ {
+	part := func(window time.Duration) (count int) {
+		for begun := time.Now(); time.Since(begun) < window; count++ {
 			slots <- struct{}{}
 			s.send()
 		}
 		for range inFlight { // all have arrived when all slots are free
 			slots <- struct{}{}
 		}
-		w.stop(count)
+		sent += int64(count)
+		return count
+	}
+	empty := func() {
 		for range inFlight {
 			<-slots
 		}
-		sent += int64(count)
+	}
+	for b.Loop() {
+		w.start()
+		w.stop(part(r.window))
+		empty()
 	}
 	read := r.reads.Load() - before
+	w.watch(func() int { return part(r.window / 4) })
 	stop()
 	if r.short.Load() > 0 {
 		b.Fatalf("%d lists did not hold %d objects", r.short.Load(), n)

@@ -120,7 +120,7 @@ func (x *reconciliation) reconcile(key string) {
 	i := x.index[key]
 	begun := x.queued[i].Swap(false)
 	version := x.wanted[i].Load()
-	if object := x.objects[i]; object.Labels["app"] != "" && object.Spec.NodeName != "" {
+	if x.objects[i].Spec.NodeName != "" {
 		x.seen[i] = version
 	}
 	x.done(key)

@@ -1,12 +1,11 @@
 package bench
 
 import (
-	"math"
 	"runtime"
-	"runtime/metrics"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/counters"
 	"github.com/informerbench/informerbench/loadgen/cputime"
 )
 
@@ -14,23 +13,21 @@ import (
 // figures per item in place of testing's figures per iteration, so that set-up
 // between the parts is left out without touching testing's timer.
 type stopwatch struct {
-	items         int
-	wall, cpu     time.Duration
-	objects       uint64
-	bytes         uint64
-	gcCPU         float64  // seconds
-	mutexWait     float64  // seconds
-	latencies     []uint64 // scheduling latencies before the first part, by bucket
-	begun         time.Time
-	begunCPU      time.Duration
-	begunCounters counters
+	items          int
+	wall, cpu, gc  time.Duration
+	objects, bytes uint64
+	wait           float64             // for locks, seconds an item
+	latencies      *counters.Latencies // before the first part
+	begun          time.Time
+	begunCPU       time.Duration
+	begunCounters  counters.Counters
 }
 
 func (s *stopwatch) start() {
 	if s.latencies == nil {
-		s.latencies = schedulingLatencies().Counts
+		s.latencies = counters.ReadLatencies()
 	}
-	s.begunCounters = readCounters()
+	s.begunCounters = counters.Read()
 	s.begunCPU = cputime.Process()
 	s.begun = time.Now()
 }
@@ -38,12 +35,18 @@ func (s *stopwatch) start() {
 func (s *stopwatch) stop(items int) {
 	s.wall += time.Since(s.begun)
 	s.cpu += cputime.Process() - s.begunCPU
-	now := readCounters()
-	s.objects += now.objects - s.begunCounters.objects
-	s.bytes += now.bytes - s.begunCounters.bytes
-	s.gcCPU += now.gcCPU - s.begunCounters.gcCPU
-	s.mutexWait += now.mutexWait - s.begunCounters.mutexWait
+	now := counters.Read()
+	s.objects += now.Objects - s.begunCounters.Objects
+	s.bytes += now.Bytes - s.begunCounters.Bytes
+	s.gc += now.GC - s.begunCounters.GC
 	s.items += items
+}
+
+// watch measures the waiting for locks while part works through items.
+func (s *stopwatch) watch(part func() (items int)) {
+	w := watchWaiting()
+	items := part()
+	s.wait = w.stop().Seconds() / float64(max(items, 1))
 }
 
 // report gives b the figures. concurrent adds how long goroutines waited for
@@ -55,34 +58,16 @@ func (s *stopwatch) report(b *testing.B, concurrent bool) {
 	b.ReportMetric(float64(s.cpu.Nanoseconds())/n, "cpu-ns/op")
 	b.ReportMetric(float64(s.bytes)/n, "B/op")
 	b.ReportMetric(float64(s.objects)/n, "allocs/op")
-	b.ReportMetric(s.gcCPU*1e9/n, "gc-cpu-ns/op")
+	b.ReportMetric(float64(s.gc.Nanoseconds())/n, "gc-cpu-ns/op")
 	if concurrent {
-		b.ReportMetric(s.mutexWait*1e9/n, "mutex-wait-ns/op")
-		b.ReportMetric(s.schedulingP99()*1e9, "sched-p99-ns")
+		b.ReportMetric(s.wait*1e9, "mutex-wait-ns/op")
+		b.ReportMetric(float64(s.waited99().Nanoseconds()), "sched-p99-ns")
 	}
 }
 
-// schedulingP99 is the upper end, in seconds, of the bucket that holds the 99th
-// percentile of the scheduling latencies since the first start.
-func (s *stopwatch) schedulingP99() float64 {
-	now := schedulingLatencies()
-	var total, seen uint64
-	for i := range now.Counts {
-		now.Counts[i] -= s.latencies[i]
-		total += now.Counts[i]
-	}
-	for i, n := range now.Counts {
-		if seen += n; n > 0 && seen >= total-total/100 {
-			return min(now.Buckets[i+1], math.MaxFloat32)
-		}
-	}
-	return 0
-}
-
-func schedulingLatencies() *metrics.Float64Histogram {
-	samples := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
-	metrics.Read(samples)
-	return samples[0].Value.Float64Histogram()
+// waited99 is the 99th percentile of the scheduling latencies since the first start.
+func (s *stopwatch) waited99() time.Duration {
+	return counters.P99(s.latencies, counters.ReadLatencies())
 }
 
 // measured runs body, which works through items items, until the benchmark has
@@ -107,6 +92,15 @@ func measured(b *testing.B, items int, concurrent bool, body func()) {
 		}
 	}
 	s.stop(iterations * items)
+	if concurrent {
+		s.watch(func() int {
+			some := (iterations + 7) / 8
+			for range some {
+				body()
+			}
+			return some * items
+		})
+	}
 	s.report(b, concurrent)
 }
 
@@ -118,7 +112,7 @@ var touched []byte
 // cost the same whatever the variant, and more than a quick one.
 func touchHeap() {
 	const most, piece, page = 256 << 20, 64 << 10, 4 << 10
-	for left := min(readCollections().left, most); left > piece; left -= piece {
+	for left := min(counters.Read().UntilCollection(), most); left > piece; left -= piece {
 		touched = make([]byte, piece)
 		for i := 0; i < piece; i += page {
 			touched[i] = 1
@@ -132,11 +126,11 @@ func touchHeap() {
 // its memory, to get a new slice takes longer than to fill it. It always says yes once.
 func warmUp() (going func() bool) {
 	const collections, calls = 3, 10_000
-	end, last := time.Now().Add(time.Second), readCollections().done+collections
+	end, last := time.Now().Add(time.Second), counters.Read().Collections+collections
 	made := 0
 	return func() bool {
 		made++
-		return made == 1 || made < calls && readCollections().done < last && time.Now().Before(end)
+		return made == 1 || made < calls && counters.Read().Collections < last && time.Now().Before(end)
 	}
 }
 
@@ -148,47 +142,12 @@ const maxExtension = 8
 // being measured ends with a garbage collection. It never does where so little
 // is allocated that none is near.
 func (s *stopwatch) untilCollected() (going func() bool) {
-	now := readCollections()
-	if (readCounters().bytes-s.begunCounters.bytes)*maxExtension < now.left {
+	now := counters.Read()
+	if (now.Bytes-s.begunCounters.Bytes)*maxExtension < now.UntilCollection() {
 		return func() bool { return false }
 	}
 	end := time.Now().Add(maxExtension * time.Since(s.begun))
-	return func() bool { return readCollections().done == now.done && time.Now().Before(end) }
-}
-
-// collections is how many garbage collections are done, and how many bytes may
-// be allocated before the next begins.
-type collections struct{ done, left uint64 }
-
-func readCollections() collections {
-	samples := []metrics.Sample{
-		{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
-	}
-	metrics.Read(samples)
-	goal, used := samples[1].Value.Uint64(), samples[2].Value.Uint64()
-	return collections{done: samples[0].Value.Uint64(), left: goal - min(goal, used)}
-}
-
-type counters struct {
-	objects, bytes   uint64
-	mutexWait, gcCPU float64
-}
-
-// readCounters stops nothing, unlike runtime.ReadMemStats. The CPU time of
-// garbage collection is known at the end of each cycle.
-func readCounters() counters {
-	samples := []metrics.Sample{
-		{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"},
-		{Name: "/gc/heap/allocs:bytes"}, {Name: "/sync/mutex/wait/total:seconds"},
-		{Name: "/cpu/classes/gc/total:cpu-seconds"},
-	}
-	metrics.Read(samples)
-	return counters{
-		objects:   samples[0].Value.Uint64() + samples[1].Value.Uint64(),
-		bytes:     samples[2].Value.Uint64(),
-		mutexWait: samples[3].Value.Float64(),
-		gcCPU:     samples[4].Value.Float64(),
-	}
+	return func() bool { return counters.Read().Collections == now.Collections && time.Now().Before(end) }
 }
 
 // liveSince is by how many bytes the heap has grown.

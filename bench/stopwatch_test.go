@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/counters"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,7 +15,7 @@ func TestSampleEndsWithCollection(t *testing.T) {
 	runtime.GC()
 	s.start()
 	s.begun = s.begun.Add(-time.Hour) // so that the extension has the time it takes
-	for garbage := readCollections().left / 4; garbage > 0; {
+	for garbage := counters.Read().UntilCollection() / 4; garbage > 0; {
 		piece := make([]byte, min(garbage, 1<<20))
 		garbage -= uint64(len(piece))
 	}
@@ -33,7 +34,7 @@ func TestSampleEndsWithoutCollection(t *testing.T) {
 	s.begun = s.begun.Add(-time.Hour)
 	require.False(t, s.untilCollected()(), "nothing was allocated")
 
-	s.begunCounters.bytes = 0 // much was allocated
+	s.begunCounters.Bytes = 0 // much was allocated
 	s.begun = time.Now().Add(time.Hour)
 	require.False(t, s.untilCollected()(), "no time is left")
 }

@@ -44,8 +44,8 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 	d.begin()
 	result.Started = time.Now().UTC()
 	d.enter(phaseLoad)
-	before := readCounters()
-	d.timeline.beforeCounters = before
+	before := read()
+	d.timeline.beforeReading = before
 	d.c.run(&d.workers)
 	ticking, stopTicking := context.WithCancel(running)
 	d.background.Go(func() { d.watchClock(ticking) })
@@ -70,7 +70,7 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 	d.workers.Wait()
 	result.Drain = d.now() - cutoff
 	stopTicking()
-	result.Usage = readCounters().since(before)
+	result.Usage = read().since(before)
 	stop()
 	d.background.Wait()
 	d.finish(&result)

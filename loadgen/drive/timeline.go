@@ -12,7 +12,7 @@ type timeline struct {
 	ticks          []Tick
 	wait, settled  *hdr.Histogram
 	before         Tick // totals at the tick before
-	beforeCounters counters
+	beforeReading reading
 	heapPeak       int64
 }
 
@@ -30,7 +30,7 @@ func (d *drive) tick() Tick {
 	if t.wait == nil {
 		t.wait, t.settled = hdr.New(lowest, highest, tickDigits), hdr.New(lowest, highest, tickDigits)
 	}
-	now, counters := d.total(), readCounters()
+	now, used := d.total(), read()
 	d.meters.sinceTick(QueueWait, t.wait)
 	d.meters.sinceTick(Settled, t.settled)
 	tick := Tick{
@@ -38,14 +38,14 @@ func (d *drive) tick() Tick {
 		Reconciles: now.Reconciles - t.before.Reconciles, Retries: now.Retries - t.before.Retries,
 		Depth: d.c.queue.Len(), Unsettled: int(d.ledger.open.Load()), Busy: float64(d.c.busy.Load()),
 		QueueWait: t.wait.ValueAtQuantile(99), Settled50: t.settled.ValueAtQuantile(50), Settled99: t.settled.ValueAtQuantile(99),
-		CPU:  (counters.cpu - t.beforeCounters.cpu).Seconds() / max(now.At-t.before.At, 1).Seconds(),
-		Heap: int64(counters.heap),
+		CPU:  (used.cpu - t.beforeReading.cpu).Seconds() / max(now.At-t.before.At, 1).Seconds(),
+		Heap: int64(used.Heap),
 	}
 	if d.c.plain != nil {
 		tick.Depth += d.c.plain.Len()
 	}
 	t.heapPeak = max(t.heapPeak, tick.Heap)
-	t.before, t.beforeCounters = now, counters
+	t.before, t.beforeReading = now, used
 	t.ticks = append(t.ticks, tick)
 	return tick
 }

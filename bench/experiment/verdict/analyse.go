@@ -42,6 +42,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 		stats.Components[i].Cases = append(stats.Components[i].Cases, cs)
 	}
 	adjust(family)
+	poolNoise(stats.Components)
 	needed := statistic.RoundsToTell(len(family))
 	for i := range stats.Components {
 		component := &stats.Components[i]
@@ -95,9 +96,7 @@ func analyseCase(plan experiment.Plan, c experiment.PlannedCase, arms map[string
 		case x == nil:
 		case a.Control && x.Verdict == NoResult:
 			controlled = false
-		case a.Control:
-			cs.NoiseFloor = noiseFloor(*x)
-		case x.Verdict != NoResult:
+		case !a.Control && x.Verdict != NoResult:
 			claims = append(claims, x)
 		}
 		cs.Rows = append(cs.Rows, row)
@@ -144,11 +143,6 @@ func summaries(plan experiment.Plan, arm statistic.Series) map[string]Summary {
 		metrics[unit] = Summarise(statistic.Values(arm, unit), plan.Confidence)
 	}
 	return metrics
-}
-
-// noiseFloor is what the baseline was seen to differ by from itself.
-func noiseFloor(control Comparison) float64 {
-	return math.Expm1(math.Abs(math.Log(control.Ratio)))
 }
 
 // adjust fills in the adjusted p-values. Either test may show a difference:

@@ -41,7 +41,7 @@ type CaseStats struct {
 	Summary    string  `json:"summary"`
 	Unit       string  `json:"unit"`
 	Baseline   string  `json:"baseline"`
-	NoiseFloor float64 `json:"noiseFloor"`     // observed A/A difference: how far the ratio of control to baseline is from 1
+	NoiseFloor float64 `json:"noiseFloor"`     // what the baseline differs by from itself, as all controls of the run show
 	Load       *Load   `json:"load,omitempty"` // nil where it was not sampled
 	Rows       []Row   `json:"rows"`
 }
