@@ -18,6 +18,7 @@ type Case struct {
 	Summary   string              // one line: what the case forces
 	Unit      string              // what the verdict is taken on, a tidied benchmark unit: "cpu-sec/op", "sec/op"
 	Quick     bool                // part of the quick profile
+	Headline  string              // what a headline says it is a ratio of: "the writes beside ten listers"; "" for cases that make none
 	Variants  []string            // names in the component's catalogue list, in its order, of those that can run it
 	About     []impl.Variant[any] // the component's catalogue list, without the constructors
 	Baseline  string              // the variant that ratios are taken against: "client-go"

@@ -20,6 +20,7 @@ type question[New any] struct {
 	summary string // Case.Summary
 	unit    string // Case.Unit
 	quick   bool
+	head    string   // Case.Headline
 	needs   []string // clauses: a variant that relaxes one is left out
 	null    New      // a component that does nothing and satisfies run
 	run     func(b *testing.B, v impl.Variant[New])
@@ -47,7 +48,7 @@ func (c component[New]) cases(questions ...question[New]) []Case {
 			}
 		}
 		cases[i] = Case{
-			Component: c.name, Name: q.name, Summary: q.summary, Unit: q.unit, Quick: q.quick,
+			Component: c.name, Name: q.name, Summary: q.summary, Unit: q.unit, Quick: q.quick, Headline: q.head,
 			Variants: names, About: about, Baseline: c.baseline,
 			Run: func(b *testing.B, variant string) {
 				v, err := impl.Find(c.variants, variant)

@@ -30,15 +30,19 @@ func informerCases(seed uint64) []Case {
 	for _, n := range []int{10_000, 40_000} {
 		var questions []informerQuestion
 		questions = append(questions, informerQuestion{
-			name: "op=event/readers=0/n=" + human(n), unit: cpuTime, quick: n == 10_000,
+			name: "op=event/readers=0/n=" + human(n), unit: cpuTime,
 			summary: "a pod changes, nobody reads the cache",
 			run: func(b *testing.B, v informerVariant) {
 				event(b, v, n, &readers{window: 100 * time.Millisecond}, seed)
 			},
 		})
 		for _, count := range []int{10, 40} {
+			head := ""
+			if n == 10_000 && count == 10 {
+				head = "the events beside ten readers"
+			}
 			questions = append(questions, informerQuestion{
-				name: fmt.Sprintf("op=event/readers=%d/pause=10ms/n=%s", count, human(n)), unit: wallTime,
+				name: fmt.Sprintf("op=event/readers=%d/pause=10ms/n=%s", count, human(n)), unit: wallTime, quick: head != "", head: head,
 				summary: "a pod changes beside readers that list its namespace every 10 ms",
 				run: func(b *testing.B, v informerVariant) {
 					event(b, v, n, &readers{count: count, pause: 10 * time.Millisecond, window: time.Second}, seed)
@@ -227,11 +231,11 @@ func event(b *testing.B, v informerVariant, n int, r *readers, seed uint64) {
 	}
 	for b.Loop() {
 		w.start()
-		w.stop(part(r.window))
+		w.stop(part(shortened(r.window)))
 		empty()
 	}
 	read := r.reads.Load() - before
-	w.watch(func() int { return part(r.window / 4) })
+	w.watch(func() int { return part(shortened(r.window) / 4) })
 	stop()
 	if r.short.Load() > 0 {
 		b.Fatalf("%d lists did not hold %d objects", r.short.Load(), n)

@@ -21,6 +21,9 @@ import (
 // over and over.
 const maxEvents = 20_000
 
+// quickEvents is how much of it the quick profile runs.
+const quickEvents = 2_000
+
 // A pipeline names the variants on the way from a watch event to a reconcile.
 type pipeline struct {
 	fifo, indexer, queue string
@@ -43,12 +46,13 @@ func pipelines() []impl.Variant[pipeline] {
 type source struct {
 	name, summary string
 	quick         bool
+	events        int // at most
 	open          func() (loadgen.Stream, error)
 }
 
 func sources(o Options) ([]source, error) {
 	if o.Trace != "" {
-		return []source{{"trace", fmt.Sprintf("the recording %s, its first %d events at most", o.Trace, maxEvents), true, func() (loadgen.Stream, error) { return trace.Open(o.Trace) }}}, nil
+		return []source{{"trace", fmt.Sprintf("the recording %s, its first %d events at most", o.Trace, maxEvents), true, maxEvents, func() (loadgen.Stream, error) { return trace.Open(o.Trace) }}}, nil
 	}
 	workload := func(nameOrPath string, quick bool) (source, error) {
 		spec, err := loadgen.Open(nameOrPath)
@@ -58,13 +62,16 @@ func sources(o Options) ([]source, error) {
 		if spec.Seed == 0 {
 			spec.Seed = o.Seed
 		}
-		return source{spec.Name, spec.Description, quick, func() (loadgen.Stream, error) { return newLoad(spec) }}, nil
+		return source{spec.Name, spec.Description, quick, maxEvents, func() (loadgen.Stream, error) { return newLoad(spec) }}, nil
 	}
 	if o.Workload != "" {
 		s, err := workload(o.Workload, true)
 		return []source{s}, err
 	}
-	all := []source{{"recording", "a rolling update recorded from a real control plane", true, func() (loadgen.Stream, error) { return trace.Sample() }}}
+	recording := func(quick bool, events int) source {
+		return source{"recording", "a rolling update recorded from a real control plane", quick, events, func() (loadgen.Stream, error) { return trace.Sample() }}
+	}
+	all := []source{recording(true, quickEvents), recording(false, maxEvents)}
 	for _, preset := range loadgen.Presets() {
 		s, err := workload(preset, false)
 		if err != nil {
@@ -184,8 +191,12 @@ func pipelineCases(o Options) ([]Case, error) {
 	}
 	var questions []question[pipeline]
 	for _, s := range all {
+		name := "op=stream/source=" + Value(s.name)
+		if s.events < maxEvents {
+			name += "/events=" + human(s.events)
+		}
 		questions = append(questions, question[pipeline]{
-			name: "op=stream/source=" + Value(s.name), unit: cpuTime, quick: s.quick,
+			name: name, unit: cpuTime, quick: s.quick, head: "the events from watch to worker",
 			summary: strings.TrimSuffix(s.summary, ".") + ", through FIFO, indexer, queue and 4 workers",
 			run:     func(b *testing.B, v impl.Variant[pipeline]) { stream(b, v.New, s) },
 		})
@@ -195,7 +206,7 @@ func pipelineCases(o Options) ([]Case, error) {
 }
 
 func stream(b *testing.B, p pipeline, s source) {
-	events, err := s.first(maxEvents)
+	events, err := s.first(s.events)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func queueCases(seed uint64) []Case {
 		concurrent(4, 256, 4096, false),
 		concurrent(4, 1024, 4096, false),
 		backlog("op=backlog/n=1k", 1000, false),
-		backlog("op=backlog/n=10k", 10_000, true),
+		backlog("op=backlog/n=10k", 10_000, false),
 		backlog("op=backlog/n=100k", 100_000, false),
 		backlog("op=backlog/n=1M", 1_000_000, false),
 	), structs.cases(

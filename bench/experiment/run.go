@@ -75,10 +75,15 @@ type PlannedCase struct {
 	Summary   string `json:"summary"`
 	Unit      string `json:"unit"` // that the verdict is taken on
 	Baseline  string `json:"baseline"`
+	Headline  string `json:"headline,omitempty"` // bench.Case.Headline
 	Arms      []Arm  `json:"arms"`
 	// LoadRounds is in how many rounds, the first, bench.NullSink is sampled too,
 	// which is no arm: it tells what the load costs. 0 where the case can't.
 	LoadRounds int `json:"loadRounds,omitempty"`
+	// SampleTime is shorter than the plan's where the budget asks for it; else 0.
+	SampleTime time.Duration `json:"sampleNanoseconds,omitempty"`
+	// LeftOut says why a quick run could not decide the case, which it then does not show.
+	LeftOut string `json:"leftOut,omitempty"`
 }
 
 // An Arm is one variant in a comparison, or the baseline a second time.

@@ -61,6 +61,7 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	if _, err := raw.WriteString(run.Environment.RawHeader()); err != nil {
 		return run, nil, err
 	}
+	run.Plan.Cases = slices.Clone(run.Plan.Cases)
 	x := &execution{run: run, raw: raw, sample: l.Sample, report: l.Report}
 	for _, c := range run.Plan.Cases {
 		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}, stalls: map[string]int{}})
@@ -70,6 +71,9 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	}
 	if err := raw.Close(); err != nil {
 		return x.run, x.samples, err
+	}
+	if run.Plan.Profile == Quick && x.run.Stopped == "budget" {
+		leaveOut(&x.run.Plan, x.cases)
 	}
 	if l.Profile != nil && ctx.Err() == nil {
 		x.run.Warnings = append(x.run.Warnings, l.profiles(ctx, dir, x.run.Plan)...)
@@ -87,6 +91,7 @@ type execution struct {
 	samples []experiment.Measurement
 	failed  int
 	loads   time.Duration // that samples of loads took
+	fitted  bool          // the time of a sample was
 }
 
 // budgetLeft is what sampling may still take.
@@ -104,6 +109,7 @@ func (x *execution) rounds(ctx context.Context) error {
 			x.run.Stopped = reason
 			return nil
 		}
+		x.fit()
 		begin := time.Now()
 		if err := x.round(ctx, c); err != nil {
 			return err
@@ -111,6 +117,19 @@ func (x *execution) rounds(ctx context.Context) error {
 		c.took += time.Since(begin)
 		if c.rounds >= x.run.Plan.MinRounds {
 			c.width = widest(x.run.Plan, c)
+		}
+	}
+}
+
+// fit shortens the samples of a quick run once all cases were timed.
+func (x *execution) fit() {
+	if x.fitted || x.run.Plan.Profile != Quick || slices.ContainsFunc(x.cases, func(c *progress) bool { return c.rounds == 0 }) {
+		return
+	}
+	x.fitted = true
+	if t := fitted(x.run.Plan, x.cases, x.budgetLeft()); t < x.run.Plan.SampleTime {
+		for i, c := range x.cases {
+			x.run.Plan.Cases[i].SampleTime, c.plan.SampleTime = t, t
 		}
 	}
 }

@@ -113,6 +113,48 @@ func TestExecuteDefersTheExpensive(t *testing.T) {
 	})
 }
 
+// A quick run shows no case that it could not decide: headlines come first, samples
+// are shortened, and what does not fit is left out and says so.
+func TestQuickRunDecidesWhatItShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := simulated.Plan(4)
+		plan.Profile, plan.SampleTime, plan.Precision = Quick, 100*time.Millisecond, 1e-9
+		plan.Cases[3].Headline = "the slow thing"
+		plan.Budget = 40 * time.Second // cases of 10 rounds: two of 0.5 s, a headline of 2.5 s; one of 2.5 s does not fit
+		var times []time.Duration
+		slow := func(c experiment.PlannedCase, _ experiment.Arm) error {
+			times = append(times, c.SampleTime)
+			if c.Name == "op=1" || c.Headline != "" {
+				<-time.After(400 * time.Millisecond)
+			}
+			return nil
+		}
+		dir, run, samples, err := execute(t, t.Context(), plan, fake(slow))
+		require.NoError(t, err)
+		assert.Equal(t, "budget", run.Stopped)
+		assert.Zero(t, times[0], "the plan's")
+		assert.Greater(t, times[len(times)-1], 50*time.Millisecond)
+		assert.Less(t, times[len(times)-1], 100*time.Millisecond)
+		for i, c := range run.Plan.Cases {
+			assert.Equal(t, i == 1, c.LeftOut != "", c.Name)
+		}
+		assert.Empty(t, plan.Cases[1].LeftOut, "the caller's plan is as it was")
+		loaded, again, err := experiment.Load(dir)
+		require.NoError(t, err)
+		stats := verdict.Analyse(loaded, again)
+		assert.Equal(t, verdict.Analyse(run, samples), stats)
+		assert.Len(t, stats.Components[0].Cases, 3)
+		assert.Zero(t, stats.Verdicts()[verdict.TooFew])
+		assert.Contains(t, fmt.Sprint(stats.Warnings), "{queue/op=1 left out: 1 of the 10 rounds that a verdict takes fitted into the budget of 40s; the others take 23s more}")
+
+		plan = simulated.Plan(2) // where nothing fits all is shown as it is
+		plan.Profile, plan.SampleTime, plan.Budget = Quick, 100*time.Millisecond, 3*time.Second
+		_, run, _, err = execute(t, t.Context(), plan, fake(nil))
+		require.NoError(t, err)
+		assert.Empty(t, run.Plan.Cases[0].LeftOut+run.Plan.Cases[1].LeftOut)
+	})
+}
+
 func TestScheduleIsSeeded(t *testing.T) {
 	c := simulated.Plan(1).Cases[0]
 	assert.Equal(t, shuffled(7, 3, c), shuffled(7, 3, c))

@@ -128,7 +128,7 @@ func planCase(c bench.Case, o Options) experiment.PlannedCase {
 		}
 		return a
 	}
-	pc := experiment.PlannedCase{Component: c.Component, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
+	pc := experiment.PlannedCase{Component: c.Component, Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline, Headline: c.Headline}
 	pc.Arms = append(pc.Arms, arm(c.Baseline))
 	for _, v := range c.Variants {
 		if v != c.Baseline && (len(o.Variants) == 0 || slices.Contains(o.Variants, v)) {

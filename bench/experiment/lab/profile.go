@@ -20,6 +20,9 @@ func toProfile(p experiment.Plan) []experiment.PlannedCase {
 	var cases []experiment.PlannedCase
 	seen := map[string]bool{}
 	for _, c := range p.Cases {
+		if c.LeftOut != "" {
+			continue
+		}
 		if p.Profile == Full || !seen[c.Component] {
 			cases = append(cases, c)
 		}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -66,8 +67,8 @@ func next(plan experiment.Plan, cases []*progress, left time.Duration) (*progres
 				reason = "rounds"
 			}
 		case c.rounds >= plan.MinRounds && c.width <= plan.Precision:
-		case c.perRound() > left:
-			reason = "budget"
+		case c.perRound() > left || late[c] && plan.Profile == Quick && c.needs(plan) > left:
+			reason = "budget" // a quick run does not show half of the rounds
 		case pick == nil || before(plan, c, pick, late):
 			pick = c
 		}
@@ -76,7 +77,7 @@ func next(plan experiment.Plan, cases []*progress, left time.Duration) (*progres
 }
 
 // before orders two cases that both want a round: those that lack rounds
-// first, fewest rounds first, deferred ones last of them; then by width.
+// first, fewest rounds and headlines first, deferred ones last of them; then by width.
 func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool {
 	class := func(c *progress) int {
 		switch {
@@ -91,42 +92,90 @@ func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool 
 		return x < y
 	}
 	if class(a) < 2 {
+		if a.rounds == b.rounds {
+			return a.plan.Headline != "" && b.plan.Headline == ""
+		}
 		return a.rounds < b.rounds
 	}
 	return a.width > b.width
 }
 
-// deferred are the most expensive cases as long as the rounds that all cases
-// need don't fit into what is left: a verdict on most cases is worth more than
-// too few samples of all. Every case gets its first round nevertheless.
-func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*progress]bool {
-	needs := func(c *progress) time.Duration {
-		if c.over() {
-			return 0
-		}
-		return c.perRound() * time.Duration(max(plan.MinRounds-c.rounds, 0))
+// needs is what the rounds will take that the case lacks.
+func (p *progress) needs(plan experiment.Plan) time.Duration {
+	if p.over() {
+		return 0
 	}
-	var sum time.Duration
+	return p.perRound() * time.Duration(max(plan.MinRounds-p.rounds, 0))
+}
+
+// needed sums what all cases need; false while one has not been timed.
+func needed(plan experiment.Plan, cases []*progress) (sum time.Duration, known bool) {
 	for _, c := range cases {
 		if c.rounds == 0 {
-			return nil
+			return 0, false
 		}
-		sum += needs(c)
+		sum += c.needs(plan)
 	}
-	if sum <= left {
+	return sum, true
+}
+
+// deferred are the most expensive cases, those of headlines last of them, as long as
+// the rounds that all cases need don't fit into what is left: a verdict on most cases
+// is worth more than too few samples of all. Every case gets its first round
+// nevertheless.
+func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*progress]bool {
+	sum, known := needed(plan, cases)
+	if !known || sum <= left {
 		return nil
 	}
 	late := map[*progress]bool{}
 	expensive := slices.Clone(cases)
-	slices.SortStableFunc(expensive, func(a, b *progress) int { return cmp.Compare(needs(b), needs(a)) })
+	slices.SortStableFunc(expensive, func(a, b *progress) int {
+		if x, y := a.plan.Headline != "", b.plan.Headline != ""; x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(b.needs(plan), a.needs(plan))
+	})
 	for _, c := range expensive {
 		if sum <= left {
 			break
 		}
 		late[c] = true
-		sum -= needs(c)
+		sum -= c.needs(plan)
 	}
 	return late
+}
+
+// shortest is how long a sample of a quick run takes at least.
+const shortest = 10 * time.Millisecond
+
+// fitted is the time of a sample, once all cases were timed, so that the rounds that
+// are needed fit into what is left; the plan's if they do.
+func fitted(plan experiment.Plan, cases []*progress, left time.Duration) time.Duration {
+	sum, known := needed(plan, cases)
+	if !known || sum <= left {
+		return plan.SampleTime
+	}
+	share := float64(max(left, 0)) / float64(sum)
+	return min(plan.SampleTime, max(shortest, time.Duration(share*float64(plan.SampleTime))))
+}
+
+// leaveOut marks the cases that a quick run could not decide within its budget,
+// unless there are no others.
+func leaveOut(plan *experiment.Plan, cases []*progress) {
+	lacking := func(c *progress) bool { return !c.over() && c.rounds < plan.MinRounds }
+	if !slices.ContainsFunc(cases, func(c *progress) bool { return !lacking(c) }) {
+		return
+	}
+	for i, c := range cases {
+		if lacking(c) {
+			plan.Cases[i].LeftOut = fmt.Sprintf("%d of the %d rounds that a verdict takes fitted into the budget of %s; the others take %s more",
+				c.rounds, plan.MinRounds, plan.Budget, c.needs(*plan).Round(time.Second))
+		}
+	}
 }
 
 // samplesLoad reports that the coming round samples the load too: the first does,

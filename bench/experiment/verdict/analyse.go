@@ -24,6 +24,10 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 	byComponent := map[string]int{}
 	byCase := statistic.ByArm(samples)
 	for _, c := range run.Plan.Cases {
+		if c.LeftOut != "" {
+			stats.Warnings = append(stats.Warnings, experiment.Warn(c.Key(), "left out: %s", c.LeftOut))
+			continue
+		}
 		i, ok := byComponent[c.Component]
 		if !ok {
 			i = len(stats.Components)
@@ -83,7 +87,7 @@ func summaryOf(run experiment.Run, components []ComponentStats) (string, bool) {
 // analyseCase fills in everything but the adjusted p-values and the verdicts,
 // and returns the comparisons that are claims: all but the control's.
 func analyseCase(plan experiment.Plan, c experiment.PlannedCase, arms map[string]statistic.Series) (CaseStats, []*Comparison) {
-	cs := CaseStats{Name: c.Name, Summary: c.Summary, Unit: c.Unit, Baseline: c.Baseline}
+	cs := CaseStats{Name: c.Name, Summary: c.Summary, Unit: c.Unit, Headline: c.Headline, Baseline: c.Baseline}
 	var claims []*Comparison
 	controlled := true // without a noise floor nothing can be claimed
 	baseline := arms[c.Baseline]

@@ -40,6 +40,7 @@ type CaseStats struct {
 	Name       string  `json:"name"`
 	Summary    string  `json:"summary"`
 	Unit       string  `json:"unit"`
+	Headline   string  `json:"headline,omitempty"`
 	Baseline   string  `json:"baseline"`
 	NoiseFloor float64 `json:"noiseFloor"`     // what the baseline differs by from itself, as all controls of the run show
 	Load       *Load   `json:"load,omitempty"` // nil where it was not sampled

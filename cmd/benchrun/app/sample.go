@@ -85,7 +85,7 @@ func newLab(p experiment.Plan) (lab.Lab, error) {
 	}
 	return lab.Lab{
 		Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
-			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", p.SampleTime.String())...)
+			return append(program, sampleArgs(p, c, a.Variant, "--arm", a.Name, "--time", cmp.Or(c.SampleTime, p.SampleTime).String())...)
 		}, p.Timeout),
 		Profile: func(c experiment.PlannedCase, variant, dir string) []string {
 			return append(program, sampleArgs(p, c, variant, "--profiles", dir, "--time", profileTime(p).String())...)
