@@ -87,9 +87,13 @@ func TestUnstableAndImpossible(t *testing.T) {
 	a = advise(t, s, Options{Objectives: objectives(t, "p99 settle < 10ms"), Seed: *seed})
 	require.Len(t, a.Impossible, 1)
 	assert.Contains(t, a.Impossible[0], "p99 settle < 10ms: the nearest possible within the limits is")
+}
 
+func TestLimitOutOfReach(t *testing.T) {
+	numbers(t)
+	slow(t)
 	limited := system{rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 18, tokens: 10}
-	a = advise(t, limited, Options{Objectives: objectives(t, "api qps <= 12"), Seed: *seed})
+	a := advise(t, limited, Options{Objectives: objectives(t, "api qps <= 12"), Seed: *seed})
 	require.Len(t, a.Impossible, 1)
 	assert.Regexp(t, `^api qps 12: the load makes 1[56][0-9.]* API calls a second`, a.Impossible[0])
 }
@@ -183,6 +187,7 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 // lowered to what that needs, unless an objective says so.
 func TestUndividedCallsKeepTheLimit(t *testing.T) {
 	numbers(t)
+	slow(t)
 	calling := system{rate: 30, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 1, latency: 0.01, qps: 50, tokens: 75}.run(*seed, 300)
 	silent := system{rate: 4, service: exponentially(0.9), mean: 0.9, workers: 5}.run(*seed, 300)
 	s, err := scrape.Parse("m", strings.NewReader(text([]string{"calling", "silent"}, []observed{calling, silent})))
@@ -256,6 +261,7 @@ func TestBudgetKeepsWhatWasFound(t *testing.T) {
 // here the time, which is virtual, goes by between two shapes of the service time.
 func TestBudgetEndsTheFit(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -282,6 +288,7 @@ func TestBudgetEndsTheFit(t *testing.T) {
 // explain the waits, and arrivals at random don't.
 func TestBudgetEndsTheFitOfBursts(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 40, service: exponentially(0.05), mean: 0.05, workers: 4, batch: 20}
 	d := s.run(1, 300).delta(t)
 	synctest.Test(t, func(t *testing.T) {

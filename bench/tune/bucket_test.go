@@ -13,6 +13,7 @@ import (
 // which client-go's bucket would let through at 10.
 func TestRetriesWithoutABucket(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{name: "retries without a bucket", rate: 30, service: exponentially(0.05), mean: 0.05, workers: 4, failure: 0.4, runtime: true}
 	d := s.run(*seed, *length).delta(t)
 	kind := flavourOf(d)
@@ -72,7 +73,7 @@ func TestTheQueueTellsTheBucket(t *testing.T) {
 		{"with a burst of its own", controllerRuntime, scrape.Prioritised, "bucketBurst", true, 10, 7},
 		{"client-go", clientGo, scrape.Plain, "", false, 10, 100},
 	} {
-		given := Current{Settings: Settings{BucketRate: 7, BucketBurst: 7}, Told: map[string]string{c.given: "given"}}
+		given := Current{Settings: Settings{Workers: 1, BucketRate: 7, BucketBurst: 7}, Told: map[string]string{c.given: "given", "workers": "given"}}
 		got := c.flavour.current(given, scrape.Queue{Kind: c.kind})
 		assert.Equal(t, []any{c.priority, c.rate, c.burst}, []any{got.Priority, got.BucketRate, got.BucketBurst}, c.name)
 		assert.NoError(t, got.Check(measuredQueues), c.name)

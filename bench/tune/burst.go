@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
 // fits is the score up to which a model is taken for the measured one, if no other
@@ -62,7 +60,7 @@ func (f *fit) fitBursts(ctx context.Context, seed uint64, progress func(string))
 	x, err := long.run(ctx)
 	usual := f.explains(x)
 	if err == nil && !usual {
-		x, usual, err = f.usual(ctx, long, x, progress)
+		x, usual, err = f.typical(ctx, long, x, progress)
 	}
 	if err != nil {
 		return x, err
@@ -132,7 +130,7 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, 
 		return outcome{score: math.Inf(1)}, err
 	}
 	if err != nil {
-		return f.believe(all, tried), err
+		return f.posterior(all, tried), err
 	}
 	was := f.now()
 	if f.keysGiven && !f.throttled && least(tried) <= fits {
@@ -140,7 +138,7 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, 
 			f.setService(s.shape, 1)
 			unlike, x, err := f.unlikeKeys(ctx, t, progress)
 			if err != nil {
-				return f.believe(all, tried), err
+				return f.posterior(all, tried), err
 			}
 			for _, c := range unlike {
 				c.log += s.log + unlikely
@@ -149,9 +147,9 @@ func (f *fit) chooseShape(ctx context.Context, t trial, shapes, humps []likely, 
 			tried = append(tried, x...)
 		}
 	}
-	best := f.believe(all, tried)
+	best := f.posterior(all, tried)
 	if f.now().hot(was) {
-		f.keysTold(was)
+		f.describeKeys(was)
 	}
 	return best, nil
 }
@@ -179,7 +177,7 @@ func beside(all []candidate, tried []outcome, humps []likely) []likely {
 
 // likeliest is by what was thought before and by the waits.
 func likeliest(all []candidate, tried []outcome) int {
-	logs := weigh(tried)
+	logs := logLikelihoods(tried)
 	for i, c := range all {
 		logs[i] += c.log
 	}
@@ -250,7 +248,7 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 		return random, err
 	}
 	if len(all) > 0 {
-		best = f.believe(all, tried)
+		best = f.posterior(all, tried)
 		f.rivals = rivals(all, tried, f.samples)
 	}
 	if best.score >= random.score/2 {
@@ -264,9 +262,9 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 		return random, err
 	}
 	if f.now().hot(was) {
-		f.keysTold(was)
+		f.describeKeys(was)
 	} else {
-		f.burstsTold(was, rate)
+		f.describeBursts(was, rate)
 	}
 	return best, err
 }
@@ -289,13 +287,11 @@ func (f *fit) reshape(ctx context.Context, t trial, shapes []likely, progress fu
 // flows are arrivals that make keys wait as long as was measured, and what comes of
 // each. When the context ends it returns the kinds that were tried.
 func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
-	for _, kind := range []func() ([]candidate, []outcome, error){
-		func() ([]candidate, []outcome, error) { return f.phases(ctx, t, progress) },
-		func() ([]candidate, []outcome, error) { return f.clusters(ctx, t, progress) },
-		func() ([]candidate, []outcome, error) { return f.sweeps(ctx, t, tried, progress) },
-		func() ([]candidate, []outcome, error) { return f.levels(ctx, t, tried, progress) },
-	} {
-		some, found, err := kind()
+	if all, tried, err = f.phases(ctx, t, progress); err != nil {
+		return all, tried, err
+	}
+	for _, y := range families {
+		some, found, err := f.explore(ctx, y, t, tried, progress)
 		if err != nil {
 			return all, tried, err
 		}
@@ -306,12 +302,4 @@ func (f *fit) flows(ctx context.Context, t trial, random outcome, progress func(
 		few, counted = f.moreThanWorkers(few, counted)
 	}
 	return append(all, few...), append(tried, counted...), err
-}
-
-func exponential(mean float64) randvar.Dist {
-	d, err := randvar.Parse("exp(" + seconds(mean) + ")")
-	if err != nil {
-		return randvar.Dist{}
-	}
-	return d
 }

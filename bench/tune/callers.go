@@ -3,10 +3,8 @@ package tune
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
@@ -70,26 +68,28 @@ func (c callers) of(mean float64) randvar.Dist {
 		return randvar.Dist{}
 	}
 	const jump = 1e-6
-	var b strings.Builder
+	var at, calls []float64
+	point := func(p float64, n int) { at, calls = append(at, p), append(calls, float64(n)) }
 	below, last := 0.0, 0
 	for n, p := range c.shares(mean) {
 		if p < 2*jump {
 			continue
 		}
 		if below > 0 {
-			fmt.Fprintf(&b, ", %.9f=%d", below+jump, n)
+			point(below+jump, n)
 		} else {
-			fmt.Fprintf(&b, "0=%d", n)
+			point(0, n)
 		}
 		if below, last = below+p, n; below < 1-2*jump {
-			fmt.Fprintf(&b, ", %.9f=%d", below, n)
+			point(below, n)
 		}
 	}
-	d, err := randvar.Parse(fmt.Sprintf("quantiles(%s, 1=%d)", b.String(), last))
+	point(1, last)
+	d, err := randvar.Quantiles(at, calls)
 	if err != nil {
-		return randvar.Dist{}
+		return randvar.Constant(mean).Numbers() // which all of them make
 	}
-	return d
+	return d.Numbers()
 }
 
 // whoCalls are the callers that may be, the plain ones first. Where the calls are a whole
@@ -148,7 +148,7 @@ func (f *fit) behindLimit(ctx context.Context, t trial, progress func(string)) (
 		}
 		forms, tried = append(forms, form{c, f.service, log}), append(tried, x)
 	}
-	for i, log := range weigh(tried) {
+	for i, log := range logLikelihoods(tried) {
 		forms[i].log += log
 	}
 	slices.SortStableFunc(forms, func(a, b form) int { return cmp.Compare(b.log, a.log) })

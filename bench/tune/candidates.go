@@ -36,6 +36,8 @@ func (c candidate) form() string {
 		return "levels"
 	case y.size > 0:
 		return "sweeps"
+	case y.rates != nil:
+		return "profile"
 	case y.own():
 		return "clusters"
 	}
@@ -45,6 +47,8 @@ func (c candidate) form() string {
 // highest is the rate of arrivals in its bursts, if these last.
 func (c candidate) highest() float64 {
 	switch l := c.flow.levels; {
+	case c.flow.rates != nil:
+		return 0 // how long they last is known
 	case l.events > 0:
 		high, _ := l.rates(c.arrivals.Rate)
 		return high
@@ -75,12 +79,12 @@ func rivals(all []candidate, tried []outcome, samples []candidate) (list []candi
 // drawn is how many candidates, equally likely ones, stand for all.
 const drawn = 8
 
-// believe keeps candidates by their probability, of which they hold what was
+// posterior keeps candidates by their probability, of which they hold what was
 // thought before they were tried: predictions are over all of them. The likeliest
 // becomes the model. All were tried at the measured rate of arrivals; what might
 // as well have come about at others is the likelier for it.
-func (f *fit) believe(all []candidate, tried []outcome) outcome {
-	for i, log := range weigh(tried) {
+func (f *fit) posterior(all []candidate, tried []outcome) outcome {
+	for i, log := range logLikelihoods(tried) {
 		all[i].log += log + math.Log(tried[i].drift)
 	}
 	first := 0

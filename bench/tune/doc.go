@@ -1,24 +1,25 @@
 // Package tune recommends a controller's settings from what it tells about
 // itself. Its steps, in order:
 //
-//  1. What is known of the load comes to [Metrics] (the difference of two
-//     scrapes, see package scrape), [Workload] or [Recording].
-//  2. fit.go, calls.go, callers.go, divide.go, held.go and unseen.go, service.go, mixtures.go, hyper.go, pairs.go and
-//     humps.go, burst.go, keys.go, gaps.go, levels.go and grid.go make a [Model] of it, in the form of a workload spec:
-//     service time, arrivals, API calls, failures.
-//     Where several explain what was measured, prior.go says how probable each is
-//     beforehand where calls are made, trial.go compares each with it,
-//     weigh.go says how likely it is, usual.go whether it is odd at all, and predictions are over all of them
-//     (candidates.go). They say what the data can't tell, and refuse where it
-//     can't carry advice or, as beyond.go knows, what was said beside it is wrong.
+//  1. What is known of the load comes to [Metrics] (what was counted from scrape to
+//     scrape, see package scrape), [Workload] or [Recording].
+//  2. A [Model] is fitted to it, in the form of a workload spec: fit.go and calls.go take
+//     what the counters tell exactly, service.go, mixtures.go, hyper.go, pairs.go and
+//     humps.go the distributions of work, by the likelihood of its histogram. families.go
+//     is the table of the forms that arrivals may have, which one explorer tries: it solves
+//     for the value with which keys wait as long as was measured on average. trial.go
+//     compares each with what was measured, of a series of scrapes also how much the counts
+//     of its steps vary (series.go); likelihood.go and prior.go weigh them, and predictions
+//     are over the posterior (candidates.go). Arrivals at random that explain everything end
+//     the search (typical.go). What can't carry advice is refused (plausible.go).
 //  3. predict.go simulates the model (package sim), with an effort (effort.go) that goes
 //     with the load, under any [Settings]; those under which it was measured show how
 //     well it reproduces what was measured. doubt.go and lasting.go say what is left
-//     open, told.go puts bursts into words, unstable.go leaves out what is not predicted.
+//     open, burstwords.go puts bursts into words.
 //  4. search.go, cheapest.go and refine.go look for the cheapest settings that
 //     meet the [Objective]s, others.go for what else helps, such as another
 //     queue (queues.go); curves.go varies each setting around them,
-//     whatif.go predicts what somebody has in mind.
+//     whatif.go predicts what somebody has in mind. thresholds.go says from where on.
 //  5. A [Result] holds it all, in words and tables (explain.go, effects.go), with what
 //     to paste (paste.go).
 //

@@ -21,6 +21,9 @@ var doubts = [...]doubt{
 	{
 		func(m *Model) float64 {
 			dispersion := m.Dispersion
+			if m.series.known() {
+				return math.Sqrt(max(0.05, m.series.longRun()) / m.Observations)
+			}
 			if m.flow.levels.events > 0 {
 				dispersion = m.flow.levels.dispersion()
 			}

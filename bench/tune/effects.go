@@ -1,12 +1,39 @@
 package tune
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
+
+// Certainty is how far the main prediction may be off, in one sentence.
+func (a Advice) Certainty() string {
+	f, when := a.Then, "With these settings"
+	if f == nil || a.Recommended == a.Current.Settings {
+		f, when = a.Now, "As it is"
+	}
+	if f == nil || !f.Stable {
+		return ""
+	}
+	wait, most := f.Wait.P99, "without end"
+	if wait.High < unbounded {
+		most = Duration(wait.High)
+	}
+	text := fmt.Sprintf("%s that wait lies between %s and %s with 95%% confidence", when, Duration(wait.Low), most)
+	if wait.High >= unbounded {
+		text = fmt.Sprintf("%s that wait is at least %s with 95%% confidence, and the data leave open how long it may get", when, Duration(wait.Low))
+	}
+	if a.Reproduction != nil {
+		return text + "; the model's fit is " + a.Reproduction.Verdict + "."
+	}
+	return text + "."
+}
 
 // An Effect is a figure that is predicted for the current, the recommended and other
 // settings that were asked for, as text with its interval.
 type Effect struct {
 	Figure, Now, Then, Meaning string
 	WhatIf                     []string
+	First                      bool // it is one of those that people look at first
 }
 
 // Effects lists what is predicted.
@@ -45,7 +72,7 @@ func Effects(a Advice) []Effect {
 		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},
 		{"queue's processor time", "share of a processor", false, func(f Figures) Interval { return f.QueueCores }, percent},
 	} {
-		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning}
+		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning, First: slices.Contains([]string{"queue wait, p99", "settled, p99", "workers busy", "API calls"}, r.figure)}
 		for _, w := range a.WhatIf {
 			e.WhatIf = append(e.WhatIf, text(w.Figures, r.grows, r.of, r.print))
 		}

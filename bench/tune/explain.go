@@ -153,21 +153,65 @@ func (a *Advice) recommendation() string {
 		return "The search ended before anything was predicted."
 	case a.Then == nil || a.Recommended == a.Current.Settings && len(a.Impossible) == 0 && a.Then.Stable:
 		if a.Then == nil && a.Recommended != a.Current.Settings {
-			return "Not confirmed, the search ended early: " + a.brief(a.Recommended) + "."
+			return "Not confirmed, as the search ended early: " + a.change() + "."
 		}
 		if !a.Now.Stable {
 			return "No stable settings were found before the search ended."
 		}
 		if len(a.Unmet)+len(a.Impossible) > 0 {
-			return fmt.Sprintf("No better settings than %s were found in the time given, with a 99th percentile of the queue wait of %s.", a.brief(a.Current.Settings), a.wait99(a.Now))
+			return fmt.Sprintf("No better settings than %s were found in the time given, with which 99%% of the keys wait less than %s.", a.brief(a.Current.Settings), a.wait99(a.Now))
 		}
-		return fmt.Sprintf("Keep %s: the 99th percentile of the queue wait is %s.", a.brief(a.Current.Settings), a.wait99(a.Now))
+		return "Nothing to change: " + a.contentment() + "."
 	case !a.Then.Stable:
 		return "No settings within the limits carry this load: " + join(a.Impossible) + "."
 	}
-	return fmt.Sprintf("%s instead of %s: the 99th percentile of the queue wait goes from %s to %s, that from event to settled from %s to %s.",
-		a.brief(a.Recommended), a.brief(a.Current.Settings), Duration(a.Now.Wait.at(0.99)), a.wait99(a.Then),
-		Duration(a.Now.Settle.at(0.99)), Duration(a.Then.Settle.P99.Mean))
+	today := "without end today"
+	if a.Now.Stable {
+		today = Duration(a.Now.Wait.at(0.99)) + " today"
+	}
+	return fmt.Sprintf("%s: 99%% of the keys then wait less than %s (%s).", a.change(), a.wait99(a.Then), today)
+}
+
+// change says what to do: raise the workers from 5 to 9.
+func (a *Advice) change() string {
+	var parts []string
+	for _, f := range fields {
+		from, to := f.text(a.Current.Settings), f.text(a.Recommended)
+		if from == to || (f.name == "qps" || f.name == "burst") && a.Model != nil && !a.Model.calling() {
+			continue
+		}
+		verb := "set"
+		if f.amount != nil {
+			switch now, then := f.amount(a.Current.Settings), f.amount(a.Recommended); {
+			case then > now:
+				verb = "raise"
+			case then < now:
+				verb = "lower"
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s the %s from %s to %s", verb, f.title, from, to))
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		return "Keep " + a.brief(a.Current.Settings)
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// contentment is why nothing is to change.
+func (a *Advice) contentment() string {
+	text := fmt.Sprintf("99%% of the keys wait less than %s, and the workers are busy %.2g%% of the time", a.wait99(a.Now), 100*a.Now.Utilisation.Mean)
+	if a.Quiet {
+		return text + ", so no wait is for want of them; an --objective says if it has to be less"
+	}
+	return text + ", and nothing else that was tried is better by a tenth at the same cost"
+}
+
+// quiet reports whether there is no reason to look for other settings: nobody asked for
+// anything, and workers and client are far from full.
+func (m *Model) quiet(now Figures, o Options) bool {
+	return len(o.Objectives) == 0 && m.Observations > 0 && now.Stable && now.Load < thresholds.quietLoad.value &&
+		now.Wait.P99.Mean < thresholds.feltWait.value && m.Calls*m.Throttle < thresholds.heldUp.value*m.Work
 }
 
 // noCalls is why nothing is said of the client's limit.
@@ -213,9 +257,25 @@ func (a *Advice) bottleneck() string {
 		}
 		return fmt.Sprintf("Workers bind: %s busy %.0f%% of the time.", who, 100*f.Utilisation.Mean)
 	case m.Dispersion > 2 && f.Wait.P99.Mean > m.Busy:
-		return fmt.Sprintf("Bursts bind: the workers are busy only %.0f%% of the time, but keys arrive %s.", 100*f.Utilisation.Mean, m.Bursts)
+		return fmt.Sprintf("Bursts bind: keys arrive %s%s; on average the workers are busy only %.0f%% of the time.", m.Bursts, m.workOff(s), 100*f.Utilisation.Mean)
 	}
 	return fmt.Sprintf("Nothing binds: workers are busy %.0f%% of the time.", 100*f.Utilisation.Mean)
+}
+
+// workOff says what a burst does to the workers.
+func (m *Model) workOff(s Settings) string {
+	size := m.flow.size
+	if m.flow.rates != nil {
+		size = m.flow.rates.size
+	}
+	if size < 2 {
+		return ""
+	}
+	who := fmt.Sprintf("%d workers need", s.Workers)
+	if s.Workers == 1 {
+		who = "one worker needs"
+	}
+	return fmt.Sprintf(", and %s %s to work one off", who, Duration(size*m.Busy/float64(s.Workers)))
 }
 
 // changes lists every setting with what becomes of it.

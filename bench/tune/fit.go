@@ -124,6 +124,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		Depth:       q.Wait.Sum / span,
 		wait:        q.Wait, work: q.Work, workers: current.Workers, priority: current.Priority, queues: o.Queues,
 	}}
+	f.series = newSeries(q.Steps)
 	for _, doubt := range q.Doubts {
 		f.doubt("%s", doubt)
 	}
@@ -222,7 +223,7 @@ func (m *Model) setService(s shape, by float64) {
 	}
 	r.Service, r.CallLatency = s.of(m.Service*by), randvar.Dist{}
 	if m.CallLatency > 0 && m.Calls > 0 {
-		r.CallLatency = exponential(m.CallLatency * by)
+		r.CallLatency = randvar.Exponential(m.CallLatency * by)
 		m.ServiceCV = math.Sqrt(s.cv*s.cv*m.Service*m.Service+m.Calls*m.CallLatency*m.CallLatency) / m.Busy
 	}
 }

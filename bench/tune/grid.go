@@ -26,7 +26,7 @@ func (g *grid) closer(others float64, try func(share float64) error) error {
 		if len(g.all) == 0 {
 			return nil
 		}
-		logs := weigh(g.tried)
+		logs := logLikelihoods(g.tried)
 		for i, x := range g.tried {
 			if x.score > worth(g.tried) {
 				logs[i] = math.Inf(-1)

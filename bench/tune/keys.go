@@ -185,9 +185,9 @@ func (f *fit) crowded(ctx context.Context, t trial, progress func(string)) (outc
 			return many, err
 		}
 		if len(all) > 0 {
-			if best := f.believe(all, tried); best.score < many.score/2 {
+			if best := f.posterior(all, tried); best.score < many.score/2 {
 				f.overloaded = false
-				f.keysTold(was)
+				f.describeKeys(was)
 				return best, nil
 			}
 		}
@@ -224,7 +224,7 @@ func (f *fit) fewer(ctx context.Context, t trial, best outcome, progress func(st
 			continue
 		}
 		tried = append(tried, x)
-		if logs := weigh(tried); logs[len(logs)-1] < logs[0]-2 || x.score > surely {
+		if logs := logLikelihoods(tried); logs[len(logs)-1] < logs[0]-2 || x.score > surely {
 			break
 		}
 		fewest = f.Model.alone(0)
@@ -278,8 +278,8 @@ func (m *Model) filling(s Settings) time.Duration {
 	return time.Duration(5 * float64(r.Count) / r.Events.Arrivals.Rate * 1e9)
 }
 
-// keysTold puts the keys that change often, which are believed in, into words.
-func (f *fit) keysTold(was candidate) {
+// describeKeys puts the keys that change often, which are believed in, into words.
+func (f *fit) describeKeys(was candidate) {
 	r := f.Spec.Resources[0]
 	f.RawRate, f.Coalesced = r.Events.Arrivals.Rate, 1-f.ArrivalRate/r.Events.Arrivals.Rate
 	low, high := was.keys, 0

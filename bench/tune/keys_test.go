@@ -24,6 +24,7 @@ func TestRateOfUnlikeKeys(t *testing.T) {
 // them wait for longer, but not without end, and may well be the cheapest that do.
 func TestFewKeysSaturateWorkers(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{name: "50 keys, saturated", rate: 60, service: lognormally(0.041, 0.95), mean: 0.041, workers: 3, keys: 50}
 	y := s
 	y.workers = 2
@@ -40,6 +41,7 @@ func TestFewKeysSaturateWorkers(t *testing.T) {
 // Keys that are told to be few explain workers that hardly ever idle: such a queue is
 // not taken for overloaded, and the model can be compared with it.
 func TestToldKeysExplainBusyWorkers(t *testing.T) {
+	slow(t)
 	s := system{name: "20 keys, busy", rate: 200, service: exponentially(0.03), mean: 0.03, workers: 4, keys: 20}
 	a := advise(t, s, Options{Keys: s.keys, Seed: *seed})
 	require.Greater(t, a.Model.Utilisation, 0.985)
@@ -52,6 +54,7 @@ func TestToldKeysExplainBusyWorkers(t *testing.T) {
 // what the fewest do that explain these, of which more coalesces where fewer workers wait.
 func TestIntervalsHoldFewerKeys(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{name: "300 keys", rate: 30, service: exponentially(0.05), mean: 0.05, workers: 3, keys: 300, failure: 0.2}
 	d := s.run(*seed, 1500).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)

@@ -12,6 +12,9 @@ func (m *Model) lasting(s Settings) bool { return len(m.tooMuch(s)) > 0 }
 
 // tooMuch are the forms of arrivals of which that holds.
 func (m *Model) tooMuch(s Settings) (list []candidate) {
+	if m.series.known() {
+		return nil // bursts as long as that are in it
+	}
 	for _, c := range slices.Concat(m.samples, m.rivals) {
 		if high := m.Busy * c.highest(); high >= float64(s.Workers) && high < float64(m.workers) {
 			list = append(list, c)

@@ -1,9 +1,7 @@
 package tune
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -69,35 +67,4 @@ func (a *alternating) Next() (loadgen.Draw, bool) {
 		a.at, a.level = a.end, 1-a.level
 		a.end += a.lengths[a.level]
 	}
-}
-
-// levels tries loads that are higher at some times than at others, without pauses: by
-// day than by night, say. How far apart the rates are follows from how long keys
-// waited. Cycles much longer than waits all do the same to them, so one stands for
-// these.
-func (f *fit) levels(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
-	for _, events := range []float64{200, 2000} {
-		var g grid
-		try := func(share float64) error {
-			progress(fmt.Sprintf("two rates in turn, %d tried", len(all)+len(g.all)))
-			const steep = 3 // about the power of the depth that waits go with
-			x, c, _, err := f.matched(ctx, t, steep*math.Log(0.05), 0, steep*math.Log(0.5), func(depth float64) {
-				f.flow = flow{levels: levels{share, math.Exp(depth / steep), events}}
-			})
-			f.flow = flow{}
-			g.add(share, c, x)
-			return err
-		}
-		for _, share := range []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8} {
-			if err := try(share); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := g.closer(least(others), try); err != nil {
-			return nil, nil, err
-		}
-		some, outcomes := g.candidates()
-		all, tried = append(all, some...), append(tried, outcomes...)
-	}
-	return all, tried, nil
 }

@@ -34,6 +34,7 @@ func inTurn(high, low, length float64) func(*rand.Rand) float64 {
 // no number of workers would help.
 func TestTwoRatesInTurn(t *testing.T) {
 	numbers(t)
+	slow(t)
 	// What takes time is the fit, whose simulations are no longer than what was measured;
 	// one that knows no two rates fails at either length.
 	for length, measured := range map[float64]float64{10: 900, 60: 1800} {
@@ -77,7 +78,7 @@ func TestManyAtOnceMayBeAWhileOfOverload(t *testing.T) {
 		c.flow = flow{size: 760, share: 0.6, loose: loose}
 		f.samples = []candidate{c}
 		f.take(c)
-		f.burstsTold(was, f.ArrivalRate)
+		f.describeBursts(was, f.ArrivalRate)
 		assert.Contains(t, f.Bursts, "in bursts of 760 at once every ")
 		assert.Equal(t, times, strings.Count(strings.Join(f.doubts, "; "), "somewhat more than 4 workers can do, for 19s or longer, makes as many keys wait"))
 	}

@@ -96,6 +96,7 @@ func TestUntimedWaitsOfNothingButCalls(t *testing.T) {
 // where the client times neither waits nor latencies, the work and the keys' waits tell both.
 func TestOneWorkersUntimedWaits(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 3, service: lognormally(0.05, 1), mean: 0.05, workers: 1, calls: 3, latency: 0.02, qps: 10, tokens: 15, runtime: true}
 	d := s.run(*seed, 1800).delta(t)
 	made := d.Client.Limiter.Count()
@@ -128,7 +129,7 @@ func TestRareWaitsAreUsual(t *testing.T) {
 		x, err := tr.run(t.Context())
 		require.NoError(t, err)
 		require.Greater(t, x.score, surely)
-		_, usual, err := f.usual(t.Context(), tr, x, func(string) {})
+		_, usual, err := f.typical(t.Context(), tr, x, func(string) {})
 		require.NoError(t, err)
 		assert.Equal(t, c.usual, usual)
 	}
@@ -138,6 +139,7 @@ func TestRareWaitsAreUsual(t *testing.T) {
 // the rate may be, within what the measurement leaves open, makes waits of tenths of a second.
 func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{name: "at the edge of a limit", rate: 8.9, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 30}
 	d := s.run(2, 1200).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
@@ -179,6 +181,7 @@ func TestRequestsWithTheirWaits(t *testing.T) {
 // decides which service time explains the shortest work, and so how the longest are.
 func TestShortCallsBesideUntimedWaits(t *testing.T) {
 	numbers(t)
+	slow(t)
 	// Of the square of a normal variable the coefficient of variation is 1.41.
 	s := system{rate: 0.8, service: func(r *rand.Rand) float64 { x := r.NormFloat64(); return 1.33 * x * x }, mean: 1.33, workers: 2, calls: 2, latency: 0.0064, qps: 4, tokens: 6, runtime: true}
 	d := s.run(*seed, 2400).delta(t)

@@ -55,6 +55,7 @@ type Model struct {
 	priority  bool
 	several   bool      // resources
 	workers   int       // while it was measured
+	series    series    // of scrapes; none of two
 	keysGiven bool      // somebody said how many keys there are
 	guessed   bool      // there are few keys, as only the waits tell
 	undivided bool      // nothing tells how many of the calls are this queue's, whose client has a limit of its own

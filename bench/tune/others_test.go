@@ -157,6 +157,7 @@ func TestQueueCosts(t *testing.T) {
 	assert.ErrorContains(t, err, "found no queue's cost, expected samples of rate-limiting-queue/op=success")
 
 	s := defaultSettings()
+	s.Workers = 1
 	s.Queue = "mnie"
 	assert.EqualError(t, s.Check(costs), `queue: found "mnie", expected one of levels, mine`)
 	s.Queue = "levels"

@@ -33,7 +33,7 @@ func (f *fit) phases(ctx context.Context, t trial, progress func(string)) (all [
 		return p, true, nil
 	}
 	var list []phase
-	for _, lengths := range [][2]func(float64) randvar.Dist{{exponential, exponential}, {fixed, exponential}, {fixed, fixed}} {
+	for _, lengths := range [][2]func(float64) randvar.Dist{{randvar.Exponential, randvar.Exponential}, {randvar.Constant, randvar.Exponential}, {randvar.Constant, randvar.Constant}} {
 		p := phase{lengths: lengths, size: math.Log(max(2, measured*f.wait.Mean()))}
 		for i, share := range duties {
 			// The part of all shares that this one stands for, of three kinds of lengths.
@@ -51,7 +51,7 @@ func (f *fit) phases(ctx context.Context, t trial, progress func(string)) (all [
 	if len(list) == 0 {
 		return nil, nil, nil
 	}
-	logs := weigh(tried)
+	logs := logLikelihoods(tried)
 	for i, p := range list {
 		if logs[i]+p.log < slices.Max(logs)-5 {
 			continue
@@ -81,9 +81,4 @@ type phase struct {
 func (p phase) arrivals(rate, size float64) loadgen.Arrivals {
 	period := math.Exp(size) / rate
 	return loadgen.Arrivals{Kind: "onoff", Rate: rate, On: p.lengths[0](p.share * period), Off: p.lengths[1]((1 - p.share) * period)}
-}
-
-func fixed(mean float64) randvar.Dist {
-	d, _ := randvar.Parse(seconds(mean))
-	return d
 }

@@ -120,6 +120,9 @@ func (m *Model) cycle() time.Duration {
 	if m.flow.size > 0 {
 		return time.Duration(m.flow.period(arrivals.Rate) * 1e9)
 	}
+	if m.flow.rates != nil {
+		return time.Duration(m.flow.rates.length() * 1e9)
+	}
 	if m.flow.levels.events > 0 {
 		return time.Duration(m.flow.levels.period(arrivals.Rate) * 1e9)
 	}

@@ -37,9 +37,11 @@ type system struct {
 type observed struct {
 	adds, retries, failures      float64
 	wait, work, limiter, request []float64
-	span                         float64
-	bounds                       []float64
-	workers                      int // by controller-runtime's families, which then replace the work durations
+	// When each key was added, taken and done, in seconds since the begin.
+	addedAt, takenAt, doneAt []float64
+	span                     float64
+	bounds                   []float64
+	workers                  int // by controller-runtime's families, which then replace the work durations
 }
 
 type happening struct {
@@ -165,6 +167,7 @@ func (s system) run(seed uint64, span float64) observed {
 		}
 		if now > warm {
 			x.adds++
+			x.addedAt = append(x.addedAt, now-warm)
 		}
 		k.dirty, k.added = true, now
 		if !k.processing {
@@ -224,7 +227,7 @@ func (s system) run(seed uint64, span float64) observed {
 				continue
 			}
 			if now > warm {
-				x.work = append(x.work, now-h.got)
+				x.work, x.doneAt = append(x.work, now-h.got), append(x.doneAt, now-warm)
 			}
 			idle++
 			k := of(h.key)
@@ -258,7 +261,7 @@ func (s system) run(seed uint64, span float64) observed {
 			idle--
 			k := of(key)
 			if now > warm {
-				x.wait = append(x.wait, now-k.added)
+				x.wait, x.takenAt = append(x.wait, now-k.added), append(x.takenAt, now-warm)
 			}
 			k.dirty, k.processing = false, true
 			calls := s.calls

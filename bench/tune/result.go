@@ -56,8 +56,9 @@ type Advice struct {
 	Refused string `json:"refused,omitempty"` // why the data can't carry advice
 	Record  string `json:"record,omitempty"`  // what to record instead
 
-	Summary      string        `json:"summary"`    // one sentence
-	Bottleneck   string        `json:"bottleneck"` // one sentence on what binds
+	Summary      string        `json:"summary"`         // one sentence
+	Bottleneck   string        `json:"bottleneck"`      // one sentence on what binds
+	Quiet        bool          `json:"quiet,omitempty"` // so little is to do that no other settings were looked for
 	Unstable     string        `json:"unstable,omitempty"`
 	Impossible   []string      `json:"impossible,omitempty"` // objectives out of reach, and the nearest possible
 	Unmet        []string      `json:"unmet,omitempty"`      // objectives that nothing keeps that was found before the search ended early, and the nearest found
@@ -74,6 +75,11 @@ type Advice struct {
 	Unidentified []string      `json:"unidentified"` // what the data can't tell
 	Doubts       []string      `json:"doubts"`
 	Paste        []Snippet     `json:"paste"`
+}
+
+// Changed are the settings that change.
+func (a Advice) Changed() []Change {
+	return slices.DeleteFunc(slices.Clone(a.Changes), func(c Change) bool { return !c.Changed })
 }
 
 // A Change is a row of the table: every setting, changed or not.

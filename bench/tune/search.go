@@ -185,10 +185,21 @@ func (s *search) satisfied(f Figures) bool {
 // unbearable says what the limits would have to be.
 func (s *search) unbearable(bottleneck string) string {
 	if bottleneck == "workers" {
-		return fmt.Sprintf("max workers %d: the load keeps %s workers busy, so no setting is stable; the nearest possible is %d workers", s.maxWorkers, number(s.m.Offered), int(s.m.Offered)+1)
+		return fmt.Sprintf("max workers %d: the load keeps %s workers busy, so no setting is stable; the nearest possible is %d workers", s.maxWorkers, number(s.m.Offered), s.fewestStable())
 	}
 	need := s.m.AddRate*s.m.Calls + s.m.Background
 	return fmt.Sprintf("api qps %s: the load makes %s API calls a second, so no setting is stable; the nearest possible is %s, with fewer calls a reconcile as the other way", number(s.maxQPS), number(need), number(math.Ceil(need*1.05)))
+}
+
+// fewestStable is how many workers carry the load, which holds what the queue takes of them.
+func (s *search) fewestStable() int {
+	x := Settings{Workers: max(1, int(s.m.Offered)), Queue: s.current.Queue}
+	for {
+		if load, what := s.m.demand(x); load < 1 || what != "workers" {
+			return x.Workers
+		}
+		x.Workers++
+	}
 }
 
 // overloaded says by how much the most generous settings are.
@@ -196,7 +207,7 @@ func (s *search) overloaded(top Figures) string {
 	text := fmt.Sprintf("%s: the load is %.0f%% of what that carries (%s), so no setting is stable", brief(top.Settings), 100*top.Load, top.Bottleneck)
 	switch top.Bottleneck {
 	case "workers":
-		text += fmt.Sprintf("; the nearest possible is %d workers", int(top.Load*float64(top.Settings.Workers))+1)
+		text += fmt.Sprintf("; the nearest possible is %d workers", max(s.fewestStable(), int(top.Load*float64(top.Settings.Workers))+1))
 	case "client QPS":
 		text += "; the nearest possible is a QPS of " + number(math.Ceil(top.Load*top.Settings.QPS))
 	}

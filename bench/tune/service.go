@@ -2,11 +2,8 @@ package tune
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/randvar"
@@ -23,44 +20,41 @@ type shape struct {
 	whole  bool      // it is of the API calls' latency, too
 }
 
-// of gives the distribution with that mean, in seconds.
+// of gives the distribution with that mean, in seconds; of the extreme of a family, which
+// has no such member, what is left is its mean.
 func (s shape) of(mean float64) randvar.Dist {
 	if !(mean > 1e-12) {
 		return randvar.Dist{}
 	}
-	var text string
-	switch s.family {
-	case "lognormal":
-		sigma := math.Sqrt(math.Log1p(s.cv * s.cv))
-		median := mean * math.Exp(-sigma*sigma/2)
-		text = fmt.Sprintf("lognormal(%s, %s)", seconds(median), seconds(median*math.Exp(z99*sigma)))
-	case "gamma":
-		text = fmt.Sprintf("gamma(%s, %v)", seconds(mean), s.cv)
-	case "pareto":
-		text = fmt.Sprintf("pareto(%s, %v)", seconds(mean*(s.tail-1)/s.tail), s.tail)
-	case "quantiles":
-		var b strings.Builder
-		for i, x := range s.points {
-			fmt.Fprintf(&b, ", %s=%s", strconv.FormatFloat(s.at[i], 'g', 12, 64), seconds(x*mean))
-		}
-		text = "quantiles(" + b.String()[2:] + ")"
-	default:
-		text = seconds(mean)
-	}
-	d, err := randvar.Parse(text)
+	d, err := s.member(mean)
 	if err != nil {
-		// The extreme of a family: what is left is its mean.
-		d, _ = randvar.Parse(seconds(mean))
+		return randvar.Constant(mean)
 	}
 	return d
 }
 
+func (s shape) member(mean float64) (randvar.Dist, error) {
+	switch s.family {
+	case "lognormal":
+		sigma := math.Sqrt(math.Log1p(s.cv * s.cv))
+		median := mean * math.Exp(-sigma*sigma/2)
+		return randvar.Lognormal(median, median*math.Exp(z99*sigma))
+	case "gamma":
+		return randvar.Gamma(mean, s.cv)
+	case "pareto":
+		return randvar.Pareto(mean*(s.tail-1)/s.tail, s.tail)
+	case "quantiles":
+		points := make([]float64, len(s.points))
+		for i, x := range s.points {
+			points[i] = x * mean
+		}
+		return randvar.Quantiles(s.at, points)
+	}
+	return randvar.Constant(mean), nil
+}
+
 // z99 is the 99th percentile of the standard normal distribution.
 const z99 = 2.3263478740408408
-
-func seconds(x float64) string {
-	return strconv.FormatFloat(max(1, math.Round(math.Min(x, 1e8)*1e9)), 'f', -1, 64) + "ns"
-}
 
 // paretoOf has that exponent, above 1. Without an end its spread may be infinite:
 // a measurement's is not.
@@ -225,7 +219,10 @@ func (m *Model) sums() []float64 {
 			calls--
 		}
 		if calls > 0 {
-			d, _ := randvar.Parse(fmt.Sprintf("gamma(%v, %v)", calls, 1/math.Sqrt(float64(calls))))
+			d, err := randvar.Gamma(float64(calls), max(0.01, 1/math.Sqrt(float64(calls))))
+			if err != nil {
+				d = randvar.Constant(float64(calls)) // so many calls scatter by less than a hundredth
+			}
 			list[i] = d.Quantile(u / by[calls])
 		}
 		sum += list[i]

@@ -38,45 +38,46 @@ type Current struct {
 // call them, and as text.
 var fields = []struct {
 	name, title string
+	amount      func(Settings) float64 // of what can be raised and lowered
 	text        func(Settings) string
 }{
-	{"workers", "concurrent workers", func(s Settings) string { return strconv.Itoa(s.Workers) }},
-	{"qps", "client QPS", func(s Settings) string {
+	{"workers", "concurrent workers", func(s Settings) float64 { return float64(s.Workers) }, func(s Settings) string { return strconv.Itoa(s.Workers) }},
+	{"qps", "client QPS", func(s Settings) float64 { return orEndless(s.QPS) }, func(s Settings) string {
 		if s.QPS == 0 {
 			return "no limit"
 		}
 		return number(s.QPS)
 	}},
-	{"burst", "client burst", func(s Settings) string {
+	{"burst", "client burst", func(s Settings) float64 { return float64(s.Burst) }, func(s Settings) string {
 		if s.QPS == 0 {
 			return "no limit"
 		}
 		return strconv.Itoa(s.Burst)
 	}},
-	{"baseDelay", "base back-off", func(s Settings) string { return s.BaseDelay.String() }},
-	{"maxDelay", "maximum back-off", func(s Settings) string { return s.MaxDelay.String() }},
-	{"bucketRate", "retry bucket rate", func(s Settings) string {
+	{"baseDelay", "base back-off", func(s Settings) float64 { return float64(s.BaseDelay) }, func(s Settings) string { return s.BaseDelay.String() }},
+	{"maxDelay", "maximum back-off", func(s Settings) float64 { return float64(s.MaxDelay) }, func(s Settings) string { return s.MaxDelay.String() }},
+	{"bucketRate", "retry bucket rate", func(s Settings) float64 { return orEndless(s.BucketRate) }, func(s Settings) string {
 		if s.BucketRate == 0 {
 			return "none"
 		}
 		return number(s.BucketRate) + "/s"
 	}},
-	{"bucketBurst", "retry bucket burst", func(s Settings) string {
+	{"bucketBurst", "retry bucket burst", func(s Settings) float64 { return float64(s.BucketBurst) }, func(s Settings) string {
 		if s.BucketRate == 0 {
 			return "none"
 		}
 		return strconv.Itoa(s.BucketBurst)
 	}},
-	{"resync", "resync period", func(s Settings) string {
+	{"resync", "resync period", nil, func(s Settings) string {
 		if s.Resync == 0 {
 			return "none"
 		}
 		return s.Resync.String()
 	}},
-	{"batch", "informer batch", func(s Settings) string { return strconv.Itoa(s.Batch) }},
-	{"queue", "queue variant", func(s Settings) string { return s.Queue }},
-	{"priority", "priority queue", func(s Settings) string { return onOff(s.Priority) }},
-	{"split", "a queue for each resource", func(s Settings) string { return onOff(s.Split) }},
+	{"batch", "informer batch", nil, func(s Settings) string { return strconv.Itoa(s.Batch) }},
+	{"queue", "queue variant", nil, func(s Settings) string { return s.Queue }},
+	{"priority", "priority queue", nil, func(s Settings) string { return onOff(s.Priority) }},
+	{"split", "queue for each resource", nil, func(s Settings) string { return onOff(s.Split) }},
 }
 
 // fieldOf is the place among the fields of a setting that is one.
@@ -87,6 +88,14 @@ func fieldOf(name string) int {
 		}
 	}
 	return -1
+}
+
+// orEndless is a limit of which 0 stands for none.
+func orEndless(limit float64) float64 {
+	if limit == 0 {
+		return math.Inf(1)
+	}
+	return limit
 }
 
 func onOff(b bool) string {

@@ -48,7 +48,15 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	spec := *m.Spec
 	spec.Duration = length + length/warmup
 	m.Spec, m.length = &spec, length
-	results, err := m.simulate(ctx, t.f.current.Settings, effort{replicas: trials}, t.seed)
+	var count *counting
+	var results []sim.Result
+	var err error
+	if m.series.known() && m.Coalesced < 0.1 {
+		count = newCounting(m.series, m.ArrivalRate)
+		results, err = count.simulate(ctx, &m, t.f.current.Settings, trials, t.seed)
+	} else {
+		results, err = m.simulate(ctx, t.f.current.Settings, effort{replicas: trials}, t.seed)
+	}
 	if err != nil {
 		return outcome{}, err
 	}
@@ -112,7 +120,17 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	x.drift = math.Hypot(deviation*shorter, 0.01)
 	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
 	x.score += 2 * z * z
-	x.score /= n + 2
+	n += 2
+	if count != nil {
+		for _, g := range count.figures(&m) {
+			mean, deviation := moments(g.values)
+			z := (g.measured - mean) / math.Hypot(deviation*shorter, g.floor)
+			x.score += z * z
+			n++
+			x.figures = append(x.figures, g)
+		}
+	}
+	x.score /= n
 	logs = nil
 	for _, r := range results {
 		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
@@ -129,7 +147,7 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 func (f *fit) again(ctx context.Context, t trial, all []candidate, tried []outcome, progress func(string)) error {
 	defer f.take(f.now())
 	t.seed++
-	logs := weigh(tried)
+	logs := logLikelihoods(tried)
 	for i, c := range all {
 		logs[i] += c.log
 	}

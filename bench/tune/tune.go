@@ -102,7 +102,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			a.Refused, a.Record = kind.unstaffed(q, current, d.Interval)
 		}
 		if a.Refused == "" {
-			a.Refused, a.Record = beyond(q, current, d.Interval)
+			a.Refused, a.Record = implausible(q, current, d.Interval)
 		}
 		if a.Refused == "" {
 			f = newFit(d, q, current, o, own)
@@ -175,7 +175,7 @@ func (f *fit) content(o Options) bool {
 
 // keep is the advice to change nothing.
 func (a *Advice) keep(f *fit, kind flavour) {
-	a.Summary = fmt.Sprintf("Keep %s: busy %.2g%% of the time, and 99%% of the keys wait less than %s, so there is nothing to gain.", a.brief(a.Current.Settings), 100*f.Utilisation, Duration(floor))
+	a.Summary = fmt.Sprintf("Nothing to change: the workers are busy %.2g%% of the time, and 99%% of the keys wait less than %s.", 100*f.Utilisation, Duration(floor))
 	a.Bottleneck = "Nothing binds."
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	a.changes()
@@ -245,6 +245,11 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 	}
 	a.Now = &now
 	if err := a.whatIf(ctx, s.m, o, progress); err != nil {
+		return err
+	}
+	if a.Quiet = a.Model.quiet(now, o); a.Quiet {
+		now, err = s.m.doubted(ctx, now, o.Seed)
+		a.Now = &now
 		return err
 	}
 	best, err := s.best(ctx)

@@ -76,7 +76,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	// How far they are from the long run's goes with how much simulations differ, of which a
 	// few say little.
 	probable := func() []float64 {
-		logs := weigh(blunt(tried))
+		logs := logLikelihoods(blunt(tried))
 		for i, g := range parts {
 			z := (g.Throttle - usual) / math.Hypot(scatter, 0.2*usual)
 			logs[i] -= 2 * math.Log1p(z*z/3)

@@ -21,6 +21,7 @@ type tuneCommandLine struct {
 	metrics    []string
 	query      scrape.Query
 	replicas   string
+	all        bool
 	interval   time.Duration
 	duration   time.Duration
 	sinceStart bool
@@ -136,6 +137,7 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.Uint64Var(&l.options.Seed, "seed", 1, "seed of the simulations; how far another one's advice differs tells how far to trust it")
 	f.DurationVar(&l.options.Budget, "budget", 5*time.Minute, "time for fit and search, which seldom need it, 0 for no limit")
 	f.StringVar(&l.dir.path, "out", "", "directory of the report, new or empty (default reports/out/TIME-tune)")
+	f.BoolVar(&l.all, "all", false, "print every setting and figure, not only what changes")
 	l.out.addTo(cmd)
 	l.formerly(cmd)
 	// The flags are known to exist.
@@ -260,7 +262,7 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 	if wrote != nil {
 		page = ""
 	}
-	if err := errors.Join(printAdvice(cmd.OutOrStdout(), *r, l.out, page), wrote); err != nil {
+	if err := errors.Join(printAdvice(cmd.OutOrStdout(), *r, l.out, page, l.all), wrote); err != nil {
 		return err
 	}
 	return adviceError(*r)

@@ -3,71 +3,89 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/informerbench/informerbench/bench/tune"
 )
 
-// printAdvice prints the settings of each queue, and on a terminal what else is
-// worth knowing and, if it could be written, where the report is.
-func printAdvice(w io.Writer, r tune.Result, out output, report string) error {
+// printAdvice prints what to change in each queue and what that brings, and on a terminal
+// where the report is, if it could be written; everything with all.
+func printAdvice(w io.Writer, r tune.Result, out output, report string, all bool) error {
 	if out != "table" {
 		return out.print(w, adviceTable(r))
 	}
-	fmt.Fprintf(w, "%s (seed %d)\n", r.Source, r.Seed)
 	for _, a := range r.Queues {
 		if a.Refused != "" {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s: %s\n", onOneLine(a.Queue), a.Summary)
-		if a.Unstable != "" {
-			fmt.Fprintf(w, "Not stable: %s.\n", a.Unstable)
-		}
-		if a.Bottleneck != "" {
-			fmt.Fprintln(w, a.Bottleneck)
-		}
-		if a.Reproduction != nil {
-			fmt.Fprintf(w, "The model's fit is %s.\n", a.Reproduction.Verdict)
-		}
-		if len(r.Queues) > 1 && a.Now == nil {
-			continue // to which nothing is to be said but to keep what there is
-		}
-		fmt.Fprintln(w)
-		if err := printChanges(w, a); err != nil {
+		if err := printQueue(w, a, all); err != nil {
 			return err
-		}
-		if err := printWhatIf(w, a); err != nil {
-			return err
-		}
-		for _, doubt := range a.Doubts {
-			fmt.Fprintf(w, "doubt: %s\n", doubt)
-		}
-		for _, p := range a.Paste[:min(1, len(a.Paste))] {
-			fmt.Fprintf(w, "\n  %s\n", strings.ReplaceAll(strings.TrimSpace(p.Text), "\n", "\n  "))
 		}
 	}
 	for _, a := range r.Queues {
 		if a.Refused != "" {
-			fmt.Fprintf(w, "\n%s: no advice: %s.\n  Record instead: %s.\n", onOneLine(a.Queue), a.Refused, a.Record)
+			fmt.Fprintf(w, "%s: no advice: %s.\n  Record instead: %s.\n\n", onOneLine(a.Queue), a.Refused, a.Record)
 		}
 	}
 	if len(r.Idle) > 0 {
-		fmt.Fprintf(w, "\nIdle: %s.\n", onOneLine(strings.Join(r.Idle, ", ")))
+		fmt.Fprintf(w, "Idle: %s.\n\n", onOneLine(strings.Join(r.Idle, ", ")))
+	}
+	if why := tuneStops[r.Stopped]; why != "" {
+		fmt.Fprintf(w, "%s\n\n", why)
+	}
+	for _, p := range r.Paste {
+		fmt.Fprintf(w, "All together, for %s:\n  %s\n\n", p.For, indented(p.Text))
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
-	if why := tuneStops[r.Stopped]; why != "" {
-		fmt.Fprintf(w, "\n%s\n", why)
-	}
-	for _, p := range r.Paste {
-		fmt.Fprintf(w, "\nAll together, for %s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSpace(p.Text), "\n", "\n  "))
-	}
+	fmt.Fprintf(w, "From %s (seed %d).\n", r.Source, r.Seed)
 	if report == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nWhat the data can't tell, what-if curves and what to paste: %s\n", report)
+	more := "Every setting (--all), what the data can't tell and what-if curves: "
+	if all {
+		more = "What the data can't tell and what-if curves: "
+	}
+	_, err := fmt.Fprintf(w, "%s%s\n", more, report)
+	return err
+}
+
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+}
+
+// printQueue begins with what to change.
+func printQueue(w io.Writer, a tune.Advice, all bool) error {
+	fmt.Fprintf(w, "%s: %s\n", onOneLine(a.Queue), a.Summary)
+	for _, line := range []string{a.Bottleneck, a.Certainty()} {
+		if line != "" {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+	}
+	if a.Unstable != "" {
+		fmt.Fprintf(w, "  Not stable: %s.\n", a.Unstable)
+	}
+	if all || slices.ContainsFunc(a.Changes, func(c tune.Change) bool { return c.Changed }) {
+		fmt.Fprintln(w)
+		if err := printChanges(w, a, all); err != nil {
+			return err
+		}
+	}
+	if err := printWhatIf(w, a); err != nil {
+		return err
+	}
+	for _, doubt := range a.Doubts {
+		fmt.Fprintf(w, "  doubt: %s\n", doubt)
+	}
+	if all || a.Recommended != a.Current.Settings {
+		for _, p := range a.Paste[:min(1, len(a.Paste))] {
+			fmt.Fprintf(w, "\n  %s\n", indented(p.Text))
+		}
+	}
+	_, err := fmt.Fprintln(w)
 	return err
 }
 
@@ -76,18 +94,33 @@ var tuneStops = map[string]string{
 	"interrupted": "Interrupted before the search was complete: what was found is reported.",
 }
 
-func printChanges(w io.Writer, a tune.Advice) error {
+// printChanges prints the settings that change and what that does to waits, or everything.
+func printChanges(w io.Writer, a tune.Advice, all bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(tw, "  SETTING\tCURRENT\tRECOMMENDED\tFROM\tWHY")
+	from := ""
+	if all {
+		from = "FROM\t"
+	}
+	fmt.Fprintf(tw, "  SETTING\tCURRENT\tRECOMMENDED\t%sWHY\n", from)
 	for _, c := range a.Changes {
 		recommended := c.Recommended
 		if !c.Changed {
 			recommended = "="
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", c.Title, c.Current, recommended, c.Told, c.Why)
+		switch {
+		case all:
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\t%s\n", c.Title, c.Current, recommended, c.Told, c.Why)
+		case c.Changed:
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", c.Title, c.Current, recommended, c.Why)
+		}
 	}
 	for _, row := range tune.Effects(a) {
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)
+		switch {
+		case all:
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)
+		case row.First && row.Now != row.Then:
+			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)
+		}
 	}
 	return tw.Flush()
 }

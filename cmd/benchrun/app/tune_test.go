@@ -29,7 +29,7 @@ func tuneWith(t *testing.T, args ...string) (code int, stdout, stderr, dir strin
 }
 
 func TestTuneMetrics(t *testing.T) {
-	code, stdout, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "deployment", "--workers", "5", "--qps", "50", "--burst", "100", "--budget", "1ms")
+	code, stdout, stderr, dir := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "deployment", "--workers", "5", "--qps", "50", "--burst", "100", "--budget", "1ms", "--all")
 	require.Equal(t, 2, code)
 	assert.Contains(t, stderr, "no advice: the search ended before anything was predicted of deployment; it takes a longer --budget")
 	assert.Contains(t, stdout, "begin.txt to end.txt, 2m30s by --interval (seed 1)")

@@ -21,12 +21,15 @@ import (
 type flow struct {
 	gap    shape
 	share  float64
-	size   float64 // of a sweep; 0: none
-	loose  bool    // sweeps come at random, and period is a mean
-	levels levels  // of rates, in turn
+	size   float64  // of a sweep; 0: none
+	loose  bool     // sweeps come at random, and period is a mean
+	levels levels   // of rates, in turn
+	rates  *profile // as measured from step to step as measured from step to step
 }
 
-func (y flow) own() bool { return y.gap.family != "" || y.size > 0 || y.levels.events > 0 }
+func (y flow) own() bool {
+	return y.gap.family != "" || y.size > 0 || y.levels.events > 0 || y.rates != nil
+}
 
 // period is the time between sweeps, in seconds.
 func (y flow) period(rate float64) float64 { return y.size / (y.share * rate) }
@@ -37,6 +40,9 @@ func (y flow) arrivals(r *loadgen.Resource) func(seed uint64) sim.Arrivals {
 	if y.levels.events > 0 {
 		return y.levels.arrivals(r)
 	}
+	if y.rates != nil {
+		return y.rates.arrivals(r)
+	}
 	return func(seed uint64) sim.Arrivals {
 		a := &stream{keys: r.Count, random: rand.New(rand.NewPCG(seed, 3<<32))}
 		if y.size == 0 {
@@ -45,7 +51,7 @@ func (y flow) arrivals(r *loadgen.Resource) func(seed uint64) sim.Arrivals {
 			a.size, a.period, a.loose = y.size, y.period(rate), y.loose
 			a.sweepAt = a.random.Float64() * a.period
 			if a.at = math.Inf(1); y.share < 1 {
-				a.at, a.gap = 0, exponential(1/(rate*(1-y.share)))
+				a.at, a.gap = 0, randvar.Exponential(1/(rate*(1-y.share)))
 			}
 		}
 		return a
@@ -142,54 +148,6 @@ func (f *fit) near(all []candidate, tried []outcome) (left []candidate, outcomes
 	return left, outcomes
 }
 
-// clusters tries arrivals whose gaps are spread more than at random.
-func (f *fit) clusters(ctx context.Context, t trial, progress func(string)) (all []candidate, tried []outcome, err error) {
-	for _, family := range []string{"gamma", "lognormal"} {
-		progress("gaps between arrivals, " + family)
-		x, c, _, err := f.matched(ctx, t, 0, math.Log(8), 1, func(cv float64) {
-			f.flow = flow{gap: shape{family: family, cv: math.Exp(cv)}}
-		})
-		f.flow = flow{}
-		if err != nil {
-			return nil, nil, err
-		}
-		all, tried = append(all, c), append(tried, x)
-	}
-	return all, tried, nil
-}
-
-// sweeps tries arrivals that partly come many at once, at even distances or at
-// random. How long keys wait goes with the share of those.
-func (f *fit) sweeps(ctx context.Context, t trial, others []outcome, progress func(string)) (all []candidate, tried []outcome, err error) {
-	rate := f.Spec.Resources[0].Events.Arrivals.Rate
-	for _, loose := range []bool{false, true} {
-		var g grid
-		try := func(share float64) error {
-			progress(fmt.Sprintf("many arrivals at once, %d tried", len(all)+len(g.all)))
-			// The last of a sweep waits until the workers have done the others.
-			size := 2 * f.wait.Mean() * float64(f.current.Workers) / f.Work / share
-			most := min(max(4, share*rate*t.reach()/2), float64(f.Spec.Resources[0].Count))
-			x, c, _, err := f.matched(ctx, t, math.Log(2), math.Log(most), math.Log(max(2, size)), func(size float64) {
-				f.flow = flow{share: share, size: math.Exp(size), loose: loose}
-			})
-			f.flow = flow{}
-			g.add(share, c, x)
-			return err
-		}
-		for _, share := range []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1} {
-			if err := try(share); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := g.closer(least(others), try); err != nil {
-			return nil, nil, err
-		}
-		some, outcomes := g.candidates()
-		all, tried = append(all, some...), append(tried, outcomes...)
-	}
-	return all, tried, nil
-}
-
 // even tries arrivals that are more evenly spaced than at random, for keys that
 // wait less than they would then.
 func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(string)) (outcome, error) {
@@ -217,9 +175,9 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		f.take(was)
 		return random, err
 	}
-	best := f.believe(slices.Concat(all, few), slices.Concat(tried, counted))
+	best := f.posterior(slices.Concat(all, few), slices.Concat(tried, counted))
 	if f.now().hot(was) && best.score < random.score/2 {
-		f.keysTold(was)
+		f.describeKeys(was)
 		return best, nil
 	}
 	if best.score < random.score/2 {

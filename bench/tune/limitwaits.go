@@ -9,11 +9,11 @@ import (
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
-// held are equally likely sums of what a reconcile's calls take, the waits for
+// waitsForLimit are equally likely sums of what a reconcile's calls take, the waits for
 // the client's limit included. How these hang together, and with the work, only a
 // simulation tells; how long they were, the measurement: where it had more or less of
 // them, calls waited more or less often.
-func (f *fit) held(results []sim.Result) callTimes {
+func (f *fit) waitsForLimit(results []sim.Result) callTimes {
 	var pairs []sim.Pair
 	mean := 0.0
 	for _, r := range results {
@@ -119,7 +119,7 @@ func (f *fit) unthrottled(ctx context.Context, t trial, progress func(string)) (
 		if err != nil {
 			return nil, err
 		}
-		f.service = fitService(f.work, f.Model, f.held(x.results), true)
+		f.service = fitService(f.work, f.Model, f.waitsForLimit(x.results), true)
 		f.setService(f.service.shape, 1)
 	}
 	return f.service.plausible, nil

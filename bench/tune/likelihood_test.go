@@ -32,7 +32,7 @@ func TestWeigh(t *testing.T) {
 		}
 		return x
 	}
-	logs := weigh([]outcome{try(0.5), try(1), try(1.5)})
+	logs := logLikelihoods([]outcome{try(0.5), try(1), try(1.5)})
 	assert.Greater(t, logs[1], logs[0]+2)
 	assert.Greater(t, logs[1], logs[2]+2)
 }
@@ -49,7 +49,7 @@ func TestCandidates(t *testing.T) {
 	for i, log := range []float64{0, 0, math.Log(2), -50} {
 		all[i].log = log
 	}
-	f.believe(all, []outcome{x, x, x, x})
+	f.posterior(all, []outcome{x, x, x, x})
 	assert.Equal(t, 30.0, f.Spec.Resources[0].Events.Arrivals.Rate)
 	var rates []float64
 	for _, c := range f.samples {

@@ -63,6 +63,7 @@ func TestASweepHoldsEachKeyOnce(t *testing.T) {
 // number is told or not.
 func TestResyncOfToldKeys(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{name: "resync of 600", rate: 7, sweep: [2]float64{300, 600}, service: exponentially(0.04), mean: 0.04, workers: 5, keys: 600}
 	d := s.run(*seed, 1800).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: *seed}, false)

@@ -25,7 +25,7 @@ func TestBatchesOfLongWork(t *testing.T) {
 		tr := trial{f, *seed + n/2, 100_000}
 		x, err := tr.run(t.Context())
 		require.NoError(t, err)
-		_, is, err := f.usual(t.Context(), tr, x, func(string) {})
+		_, is, err := f.typical(t.Context(), tr, x, func(string) {})
 		require.NoError(t, err)
 		assert.Equal(t, usual, is)
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// usual tells whether the measurement differs from simulations no more than these do
+// typical reports whether the measurement differs from simulations no more than these do
 // from each other. Near a limit most measurements see no wait and a few see long
 // ones, of which a handful of simulations and their standard deviation know nothing: then
 // bursts would be found where there are none.
-func (f *fit) usual(ctx context.Context, t trial, x outcome, progress func(string)) (outcome, bool, error) {
+func (f *fit) typical(ctx context.Context, t trial, x outcome, progress func(string)) (outcome, bool, error) {
 	const enough, more = 5, 12 // times the trials
 	if x.length.Seconds() < 0.6*f.Interval {
 		return x, false, nil // shorter ones differ more

@@ -26,9 +26,9 @@ func (f flavour) unstaffed(q scrape.Queue, c Current, interval time.Duration) (w
 	return why, fmt.Sprintf("the same scrapes, with --queue %s and the number of goroutines that call its Get as --workers (%s were busy on average)", q.Name, number(busy))
 }
 
-// beyond refuses work that so many workers can't have done in the interval, which is
+// implausible refuses work that so many workers can't have done in the interval, which is
 // then not what it is said to be, and says what to check; nothing if they can.
-func beyond(q scrape.Queue, c Current, interval time.Duration) (why, check string) {
+func implausible(q scrape.Queue, c Current, interval time.Duration) (why, check string) {
 	span := interval.Seconds()
 	busy := (q.Work.Sum - longest(q.Work, c.Workers)) / span
 	if busy <= (1+inaccurate)*float64(c.Workers) {

@@ -27,7 +27,7 @@ func TestMoreWorkThanWorkersCanDo(t *testing.T) {
 		d.Interval = c.interval
 		s.workers = c.workers
 		q := d.Queues["q"]
-		why, check := beyond(q, clientGo.current(s.given(), q), d.Interval)
+		why, check := implausible(q, clientGo.current(s.given(), q), d.Interval)
 		if c.why == "" {
 			assert.Empty(t, why)
 			continue
@@ -47,9 +47,9 @@ func TestMoreWorkThanWorkersCanDo(t *testing.T) {
 func TestWorkBegunBeforeTheIntervalIsNotBeyondIt(t *testing.T) {
 	busy := scrape.Queue{Work: scrape.Histogram{Bounds: []float64{10, 100}, Counts: []float64{200, 10, 0}, Sum: 1500}}
 	c := Current{Settings: Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}
-	why, _ := beyond(busy, c, 650*time.Second)
+	why, _ := implausible(busy, c, 650*time.Second)
 	assert.Empty(t, why)
-	why, _ = beyond(busy, c, 600*time.Second)
+	why, _ = implausible(busy, c, 600*time.Second)
 	assert.NotEmpty(t, why)
 
 	assert.Equal(t, 200.0, longest(busy.Work, 2))

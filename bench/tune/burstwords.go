@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// burstsTold puts the bursts that are believed in into words.
-func (f *fit) burstsTold(was candidate, rate float64) {
+// describeBursts puts the bursts that are believed in into words.
+func (f *fit) describeBursts(was candidate, rate float64) {
 	duty := func(c candidate) float64 { return c.arrivals.On.Mean() / cycleOf(c.arrivals).Seconds() }
 	list := slices.DeleteFunc(slices.Concat(f.samples, f.rivals), func(c candidate) bool { return c.hot(was) })
 	slices.SortFunc(list, func(a, b candidate) int {
@@ -19,6 +19,8 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 			return fmt.Sprintf("%.3g at once every %s", c.flow.size, Duration(c.flow.period(rate)))
 		case c.flow.levels.events > 0:
 			return c.flow.levels.told(rate)
+		case c.flow.rates != nil:
+			return "the measured rates with " + c.flow.rates.batches()
 		case c.flow.own():
 			return fmt.Sprintf("gaps with a coefficient of variation of %.2g", c.flow.gap.cv)
 		}
@@ -29,10 +31,10 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 		found = "anything from " + text(list[0]) + " to " + last + " explains the waits, and predictions are the middle of these; far from the current settings they"
 	}
 	longer := ""
-	if f.keptUp(list) {
+	if f.keptUp(list) && !f.series.known() {
 		longer = "; the workers kept up with them, so that longer ones that are less dense explain the waits too, up to minutes or hours of more load, of which the intervals for fewer workers hold the longest"
 	}
-	f.unknown("how long bursts are from how dense they are: %s may be off by a factor of three%s; a trace of the events (--trace) tells, or two scrapes while most comes, whose advice is for that time", found, longer)
+	f.unknown("how long bursts are from how dense they are: %s may be off by a factor of three%s; a series of scrapes (--prometheus, or a URL over --interval) tells", found, longer)
 	middle := f.now()
 	if x := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return c.form() != middle.form() }); len(x) > 0 {
 		middle = x[len(x)/2]
@@ -53,6 +55,9 @@ func (f *fit) burstsTold(was candidate, rate float64) {
 		return
 	case y.levels.events > 0:
 		f.Dispersion, f.Bursts = y.levels.dispersion(), "in turn at "+y.levels.told(rate)
+		return
+	case y.rates != nil:
+		f.Dispersion, f.Bursts = f.series.longRun(), fmt.Sprintf("at rates that vary as measured, from %.3g to %.3g a second, with %s", rate*slices.Min(y.rates.rates), rate*slices.Max(y.rates.rates), y.rates.batches())
 		return
 	case y.own():
 		f.Dispersion = y.gap.cv * y.gap.cv

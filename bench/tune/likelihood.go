@@ -9,10 +9,10 @@ type figure struct {
 	floor    float64   // standard deviation of what no model gets right
 }
 
-// weigh gives the logarithms, but for a constant, of the models' likelihoods:
+// logLikelihoods gives the logarithms, but for a constant, of the models' likelihoods:
 // their figures are taken to be normal. They hang together, more or less alike in
 // all models, so their correlation is from all of them together.
-func weigh(tried []outcome) []float64 {
+func logLikelihoods(tried []outcome) []float64 {
 	n := len(tried[0].figures)
 	correlation := make([][]float64, n)
 	for i := range correlation {
