@@ -1,11 +1,11 @@
 // Package trace holds recordings of watch traffic. Its steps, in order:
 //
 //  1. [Open] looks at the contents of a file, unpacks it and picks a source:
-//     JSON documents of any shape (json.go), an API server's audit log
-//     (audit.go), a SimKube trace (simkube.go) or the compact format
-//     (compact.go).
+//     JSON documents of any shape (json.go), the audit logs of API servers
+//     (audit_source.go) or a SimKube trace (simkube.go). The compact format is
+//     JSON lines.
 //  2. The source yields a [Record] an event, as it was recorded, its object
-//     undecoded; [Trace.NextRecord] checks it and hands it out.
+//     undecoded; [Trace.NextRecord] checks it (check.go) and hands it out.
 //  3. The ledger (ledger.go) puts the records in terms of a cache: an object's
 //     first event adds it. What was odd is counted, never dropped silently.
 //  4. [Trace.Next] decodes the objects: a Trace is a [loadgen.Stream].

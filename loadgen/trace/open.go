@@ -30,7 +30,7 @@ type Part struct {
 	// that does not occur is an error at the end.
 	Resources []string
 	// From and To are counted from the recording's start; 0 is its start and
-	// its end. In the compact format the file is not read before From. An
+	// its end. In the compact format what comes before From is not unpacked. An
 	// object that existed before appears with its next event.
 	From, To time.Duration
 }
@@ -53,8 +53,10 @@ func (p Part) check(name string) error {
 //     the events get their times;
 //   - what kubectl get -o json prints, with --watch or without: objects, or a
 //     list of objects;
-//   - an API server's audit log in JSON lines: requests that changed an object
-//     become events, of the metadata alone unless the log has the object;
+//   - audit logs of a cluster's API servers, one after the other in any order,
+//     as they write them or as a log service or container runtime wraps them:
+//     requests that changed an object become events, of the metadata alone
+//     unless the log has the object;
 //   - a SimKube trace, version 2.
 //
 // Kinds that client-go knows become its types, others are unstructured.
@@ -111,13 +113,11 @@ func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if bytes.HasPrefix(start(content), []byte(block.Magic)) {
+		content = t.blocks(content)
+	}
 	if t.source, err = pick(content); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if compact, ok := t.source.(*compactSource); ok && part.From > 0 && content == in {
-		if err := t.seek(compact, r); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	if lines, ok := t.source.(*jsonSource); ok {
 		entry, err := lines.docs.Next()
@@ -145,52 +145,39 @@ func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, er
 
 // empty says that a file has nothing in it, and what was left out.
 func (t *Trace) empty() error {
+	if !t.window.begin.IsZero() {
+		return t.window.empty()
+	}
 	return fmt.Errorf("no events: the file holds no object%s", reasons(t.source.skipped()))
 }
 
-// seek makes a file in the compact format go on near the wanted begin.
-func (t *Trace) seek(compact *compactSource, r io.Reader) error {
-	f, ok := r.(*os.File)
-	if !ok {
-		return nil
-	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	spans, err := block.Spans(f, info.Size())
-	if err != nil || len(spans) == 0 || spans[0].First == block.None {
-		return err
-	}
-	t.window.begin = time.Unix(0, spans[0].First).UTC()
-	wanted := t.window.begin.Add(t.window.from).UnixNano()
-	for i, span := range spans {
-		if span.Last >= wanted || i == len(spans)-1 {
-			return compact.blocks.Seek(f, spans, i)
+// start is the first bytes, as far as there are any.
+func start(in *bufio.Reader) []byte {
+	head, _ := in.Peek(len(block.Magic)) // who reads them says what is wrong
+	return head
+}
+
+// blocks is the lines of the compact format, from the wanted begin on.
+func (t *Trace) blocks(in *bufio.Reader) *bufio.Reader {
+	r := block.NewReader(in)
+	if first := r.First(); t.window.from > 0 && first != block.None {
+		t.window.begin = time.Unix(0, first).UTC()
+		if last := r.SkipBefore(t.window.begin.Add(t.window.from).UnixNano()); last != block.None {
+			t.window.at = time.Duration(last - first)
 		}
 	}
-	return nil
+	return bufio.NewReaderSize(r, 64<<10)
 }
 
 // pick chooses the source by the first bytes.
 func pick(in *bufio.Reader) (source, error) {
-	head, err := in.Peek(len(block.Magic))
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
+	head := start(in)
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.prefix)) {
 			return nil, errors.New(m.problem)
 		}
 	}
-	switch {
-	case string(head) == block.Magic:
-		blocks, err := block.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		return &compactSource{blocks: blocks, describe: jsondoc.NewReader(nil)}, nil
-	case len(head) > 0 && isMsgpackMap(head[0]):
+	if len(head) > 0 && isMsgpackMap(head[0]) {
 		return newSimKube(in)
 	}
 	if bom := "\xef\xbb\xbf"; bytes.HasPrefix(head, []byte(bom)) {
@@ -217,6 +204,7 @@ func peek(in *bufio.Reader) []byte {
 
 // magics are the first bytes of what a recording is not.
 var magics = []struct{ prefix, problem string }{
+	{block.Old, "found version 1 of the compact format, expected version 2: the benchrun that wrote it makes lines of it, which this one reads: benchrun trace convert FILE --format jsonl"},
 	{"BZh", "found bzip2 data, expected a recording, plain or compressed by gzip or zstd"},
 	{"PK\x03\x04", "found a zip archive, expected a recording, plain or compressed by gzip or zstd"},
 	{"\x94", "found a SimKube trace of a version before 2, expected version 2"},

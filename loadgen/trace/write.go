@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/informerbench/informerbench/loadgen/trace/internal/block"
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
@@ -30,7 +32,7 @@ func Create(path string) (Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compactWriter{path, w}, nil
+	return &compactWriter{path: path, Writer: w}, nil
 }
 
 // Resume goes on with a file in the compact format behind its last whole
@@ -40,28 +42,32 @@ func Resume(path string) (Writer, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return compactWriter{path, w}, dropped, nil
+	return &compactWriter{path: path, Writer: w}, dropped, nil
 }
 
 type compactWriter struct {
 	path string
+	line []byte
 	*block.Writer
 }
 
-func (w compactWriter) Write(r Record) error {
-	code := slices.Index(codes, r.Recorded)
-	if code < 0 {
-		return fmt.Errorf("%s: found an event of type %q, expected one of %q", w.path, r.Recorded, codes[1:])
+// recorded are the types that events may have; "" is an object without one.
+var recorded = []watch.EventType{"", watch.Added, watch.Modified, watch.Deleted, watch.Bookmark}
+
+func (w *compactWriter) Write(r Record) error {
+	if !slices.Contains(recorded, r.Recorded) {
+		return fmt.Errorf("%s: found an event of type %q, expected one of %q", w.path, r.Recorded, recorded[1:])
 	}
-	row := block.Row{Time: block.None, Type: byte(code), Resource: r.Resource, Object: r.Object}
+	at := int64(block.None)
 	if !r.Time.IsZero() {
 		ts, err := inRange(r.Time)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.path, err)
 		}
-		row.Time = ts.UnixNano()
+		at = ts.UnixNano()
 	}
-	return w.Writer.Write(row)
+	w.line = appendLine(w.line[:0], r)
+	return w.Writer.Write(w.line, at)
 }
 
 // NewJSON writes lines {"ts", "resource", "type", "object"}, and objects that
@@ -74,28 +80,26 @@ type jsonWriter struct {
 }
 
 func (j *jsonWriter) Write(r Record) error {
-	line := j.line[:0]
-	if r.Recorded != "" {
-		line = append(line, '{')
-		if !r.Time.IsZero() {
-			line = r.Time.AppendFormat(append(line, `"ts":"`...), time.RFC3339Nano)
-			line = append(line, `",`...)
-		}
-		if r.Resource != "" {
-			name, err := json.Marshal(r.Resource)
-			if err != nil {
-				return err
-			}
-			line = append(append(append(line, `"resource":`...), name...), ',')
-		}
-		line = append(append(append(line, `"type":"`...), r.Recorded...), `","object":`...)
-		line = append(append(line, r.Object...), '}')
-	} else {
-		line = append(line, r.Object...)
-	}
-	j.line = append(line, '\n')
+	j.line = appendLine(j.line[:0], r)
 	_, err := j.w.Write(j.line)
 	return err
+}
+
+// appendLine adds a record as a line.
+func appendLine(line []byte, r Record) []byte {
+	if r.Recorded == "" {
+		return append(append(line, wireJSON(r.Object)...), '\n')
+	}
+	line = append(line, '{')
+	if !r.Time.IsZero() {
+		line = r.Time.UTC().AppendFormat(append(line, `"ts":"`...), time.RFC3339Nano)
+		line = append(line, `",`...)
+	}
+	if r.Resource != "" {
+		line = append(appendJSON(append(line, `"resource":`...), r.Resource), ',')
+	}
+	line = append(append(append(line, `"type":"`...), r.Recorded...), `","object":`...)
+	return append(append(line, wireJSON(r.Object)...), "}\n"...)
 }
 
 func (j *jsonWriter) Flush() error { return j.w.Flush() }

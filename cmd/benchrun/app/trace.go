@@ -23,9 +23,12 @@ or zstd, and told apart by their contents:
 
   kubectl       kubectl get RESOURCE -A --watch --output-watch-events -o json
   JSON lines    {"ts", "resource", "type", "object"}
-  audit log     of an API server, JSON lines at any level
+  audit logs    of a cluster's API servers at any level, as they are written or as
+                Docker, CRI, Azure, CloudWatch, Splunk, Elasticsearch or
+                oc adm node-logs wrap them; those of several servers together
   SimKube       traces of version 2
-  compact       its own format, which record and import write
+  compact       its own format, which record and import write: JSON lines in zstd,
+                so that zstd -dc FILE | jq reads it too
 
 A RECORDING is a file, or - for standard input. Of one that was cut short, or is
 still being written, all commands use what comes before the end, with a warning.

@@ -1,42 +1,38 @@
 package block
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
 
-// A Writer appends rows to a file. What was flushed survives a crash.
+// A Writer appends lines to a file. What was flushed survives a crash.
 type Writer struct {
-	file    *os.File
-	offset  int64
-	spans   []Span
-	pending pending
-	err     error // of the file, for good
+	file  *os.File
+	lines []byte // of the block under way
+	next  header // of it
+	err   error  // of the file, for good
 }
 
-// Create writes the start of a new file. It refuses to overwrite one.
+// Create begins a new file. It refuses to overwrite one.
 func Create(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{file: f}
-	if err := w.append(append([]byte(Magic), Version)); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(path))
-	}
-	return w, nil
+	return &Writer{file: f, next: header{first: None, last: None}}, nil
 }
 
 // Resume goes on behind the last whole block of a file and returns the number
-// of bytes behind it that were thrown away: a cut block. The index is written
-// anew in any case.
+// of bytes behind it that were thrown away: a cut block.
 func Resume(path string) (*Writer, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &Writer{file: f}
+	w := &Writer{file: f, next: header{first: None, last: None}}
 	dropped, err := w.resume()
 	if err != nil {
 		_ = f.Close() // nothing was written
@@ -46,78 +42,71 @@ func Resume(path string) (*Writer, int64, error) {
 }
 
 func (w *Writer) resume() (dropped int64, err error) {
-	r, err := NewReader(w.file)
+	r := NewReader(bufio.NewReader(w.file))
+	_, err = io.Copy(io.Discard, r)
+	if err != nil && !errors.Is(err, ErrCut) {
+		return 0, err
+	}
+	size, sizeErr := w.file.Seek(0, io.SeekEnd)
+	if sizeErr != nil {
+		return 0, sizeErr
+	}
 	if err != nil {
+		dropped = size - r.end
+	}
+	if err := w.file.Truncate(r.end); err != nil {
 		return 0, err
 	}
-	whole := true
-	for {
-		h, err := r.header()
-		if err == nil {
-			_, err = r.open(h)
-		}
-		if err == io.EOF {
-			break
-		}
-		if errors.Is(err, ErrCut) {
-			whole = false
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		w.spans = append(w.spans, h.span)
-	}
-	w.offset = r.end
-	size, err := w.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
-	}
-	if !whole {
-		dropped = size - w.offset
-	}
-	if err := w.file.Truncate(w.offset); err != nil {
-		return 0, err
-	}
-	_, err = w.file.Seek(w.offset, io.SeekStart)
+	_, err = w.file.Seek(r.end, io.SeekStart)
 	return dropped, err
 }
 
-// Write adds a row. The bytes are copied.
-func (w *Writer) Write(row Row) error {
+// Write adds a line, which has its line feed, and its time in nanoseconds since
+// 1970, or None.
+func (w *Writer) Write(line []byte, time int64) error {
 	if w.err != nil {
 		return w.err
 	}
-	w.pending.add(row)
-	if w.pending.full() {
+	w.lines = append(w.lines, line...)
+	w.next.events++
+	if time != None {
+		if w.next.first == None {
+			w.next.first, w.next.last = time, time
+		}
+		w.next.first, w.next.last = min(w.next.first, time), max(w.next.last, time)
+	}
+	if len(w.lines) >= target {
 		return w.Flush()
 	}
 	return nil
 }
 
-// Flush writes the rows that were added as a block.
+// Flush writes the lines that were added as a block.
 func (w *Writer) Flush() error {
-	if w.err != nil || w.pending.resources == nil {
+	if w.err != nil || len(w.lines) == 0 {
 		return w.err
 	}
-	sealed, span, err := w.pending.seal()
+	if len(w.lines) > largest {
+		w.err = fmt.Errorf("found an object of more than %d MiB", largest>>20-target>>20)
+		return w.err
+	}
+	z, err := encoder()
 	if err != nil {
-		w.err = err
 		return err
 	}
-	span.Offset = w.offset
-	if err := w.append(sealed); err != nil {
-		return err
-	}
-	w.spans = append(w.spans, span)
-	return nil
+	block := z.EncodeAll(w.lines, make([]byte, headerSize, headerSize+len(w.lines)/8))
+	payload := block[headerSize:]
+	w.next.payload, w.next.checksum = len(payload), checksum(payload)
+	copy(block, w.next.bytes())
+	w.lines, w.next = w.lines[:0], header{first: None, last: None}
+	return w.append(block)
 }
 
-// Close writes what is left and the index.
+// Close writes what is left and the end.
 func (w *Writer) Close() error {
 	err := w.Flush()
 	if err == nil {
-		err = w.append(index(w.spans, w.offset))
+		err = w.append(header{first: None, last: None}.bytes())
 	}
 	if w.err == nil {
 		w.err = errors.New("the recording was closed")
@@ -126,26 +115,9 @@ func (w *Writer) Close() error {
 }
 
 func (w *Writer) append(data []byte) error {
-	n, err := w.file.Write(data)
-	w.offset += int64(n)
+	_, err := w.file.Write(data)
 	if err != nil {
 		w.err = err
 	}
 	return err
-}
-
-// index is the table of blocks and the trailer that says where it begins.
-func index(spans []Span, offset int64) []byte {
-	data := make([]byte, 8, 8+len(spans)*indexEntry+4+trailer)
-	copy(data, indexMagic)
-	little.PutUint32(data[4:], uint32(len(spans)))
-	for _, s := range spans {
-		data = little.AppendUint64(data, uint64(s.Offset))
-		data = little.AppendUint64(data, uint64(s.First))
-		data = little.AppendUint64(data, uint64(s.Last))
-		data = little.AppendUint32(data, uint32(s.Events))
-	}
-	data = little.AppendUint32(data, checksum(data))
-	data = little.AppendUint64(data, uint64(offset))
-	return append(data, endMagic...)
 }
