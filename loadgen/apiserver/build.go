@@ -17,7 +17,7 @@ import (
 var ErrUnavailable = errors.New("the API server's modules can't be had")
 
 // version is what the server calls itself; go.mod of controlplane has it too.
-const version = "v1.36.3"
+const version = "v1.37.2"
 
 // Build compiles the program in folder source, which is folder controlplane of
 // this package, and returns its path in the user's cache folder. The first time

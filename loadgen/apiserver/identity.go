@@ -76,6 +76,7 @@ func (id *identity) flags() []string {
 		"--disable-admission-plugins=ServiceAccount",
 		// Only Compact compacts.
 		"--etcd-compaction-interval=0",
+		"--endpoint-reconciler-type=none", // it refuses to advertise a loopback address
 	}
 }
 

@@ -53,7 +53,7 @@ func TestServer(t *testing.T) {
 		admin := connectTo(t, server.Kubeconfig())
 		version, err := admin.Discovery().ServerVersion()
 		require.NoError(t, err)
-		require.Equal(t, "v1.36.3", version.GitVersion)
+		require.Equal(t, "v1.37.2", version.GitVersion)
 
 		kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}, Data: map[string]string{"key": "value"}}
 		kept, err = admin.CoreV1().ConfigMaps("default").Create(t.Context(), kept, metav1.CreateOptions{})
