@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,7 @@ func informerCases(seed uint64) []Case {
 			run: func(b *testing.B, v informerVariant) { fanOut(b, v, 10_000, handlers, seed) },
 		})
 	}
+	all = append(all, waitQuestions()...)
 	c := component[impl.NewInformer]{"informer", "client-go", impl.Informers()}
 	return c.cases(all...)
 }
@@ -135,13 +137,19 @@ func (s *server) check(b *testing.B, store cache.Store) {
 // run starts an informer on s whose handlers all call update for each update.
 func (s *server) run(b *testing.B, v informerVariant, handlers int, update func()) cache.SharedIndexInformer {
 	b.Helper()
+	return s.serve(b, v, slices.Repeat([]func(any){func(any) { update() }}, handlers))
+}
+
+// serve starts an informer on s with a handler for each of updates.
+func (s *server) serve(b *testing.B, v informerVariant, updates []func(obj any)) cache.SharedIndexInformer {
+	b.Helper()
 	informer := v.New(s, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod: time.Minute,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 	})
 	var synced []cache.DoneChecker
-	for range handlers {
-		r, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { update() }})
+	for _, update := range updates {
+		r, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) { update(obj) }})
 		if err != nil {
 			b.Fatal(err)
 		}

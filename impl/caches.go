@@ -129,6 +129,7 @@ func Informers() []Variant[NewInformer] {
 		{Name: "snapshot", New: informer.New,
 			Summary: "Reflector, the ring FIFO, the snapshot indexer and one goroutine a handler: readers hold up nobody"},
 		{Name: "client-go", Peer: true, New: cache.NewSharedIndexInformerWithOptions,
+			Relaxes: []string{"fault:relist-unchanged", "fault:panic-syncs"},
 			Summary: "Reflector, in-order FIFO, indexer and two goroutines a handler"},
 	})
 }

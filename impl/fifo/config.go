@@ -1,10 +1,6 @@
 package fifo
 
-import (
-	"sync/atomic"
-
-	"k8s.io/client-go/tools/cache"
-)
+import "k8s.io/client-go/tools/cache"
 
 // Config is what a FIFO of any kind is made from. The zero value is a FIFO
 // over cache.MetaNamespaceKeyFunc.
@@ -32,10 +28,6 @@ type Config struct {
 	// nil means that nobody wants to know. The other kinds ignore it, as upstream's
 	// DeltaFIFO does.
 	Queued cache.GaugeMetric
-	// Stalled counts, beside others, the FIFO's consumer while it has been woken
-	// and has no processor yet: who keeps processors busy may give way; nil means
-	// that nobody asks.
-	Stalled *atomic.Int32
 }
 
 // tell tells Queued.

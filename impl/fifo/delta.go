@@ -1,8 +1,6 @@
 package fifo
 
 import (
-	"unsafe"
-
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -27,22 +25,6 @@ func transform(transformer cache.TransformFunc, obj any) (any, error) {
 func supersedes(older any) bool {
 	_, unknown := older.(cache.DeletedFinalStateUnknown)
 	return unknown
-}
-
-// A loner is the cache.Deltas of one delta, and the delta.
-type loner struct {
-	deltas cache.Deltas
-	delta  [1]cache.Delta
-}
-
-// single is cache.Deltas{d}, in one allocation for the delta, the slice and the
-// interface: an interface of a slice is a type and a pointer to the slice.
-func single(d cache.Delta) any {
-	l := &loner{delta: [1]cache.Delta{d}}
-	l.deltas = l.delta[:]
-	var deltas any = cache.Deltas(nil)
-	(*[2]unsafe.Pointer)(unsafe.Pointer(&deltas))[1] = unsafe.Pointer(&l.deltas)
-	return deltas
 }
 
 // noneKnown stands in for a nil Config.KnownObjects.

@@ -64,7 +64,7 @@ func (f *RingDeltaFIFO) event(kind kind, obj any) error {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
 	_, err = f.enqueue(tag, key, change{kind, obj})
-	f.wake()
+	f.changed.Broadcast()
 	return err
 }
 
@@ -89,7 +89,7 @@ func (f *RingDeltaFIFO) Delete(obj any) error {
 		}
 	}
 	_, err = f.enqueue(tag, key, change{deleted, obj})
-	f.wake()
+	f.changed.Broadcast()
 	return err
 }
 
@@ -120,7 +120,7 @@ func (f *RingDeltaFIFO) push(tag uint32, key []byte, c change) *pending {
 func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wake()
+	defer f.changed.Broadcast()
 	kind := synced
 	if f.config.EmitReplaced {
 		kind = replaced
@@ -180,7 +180,7 @@ func (f *RingDeltaFIFO) Replace(list []any, _ string) error {
 func (f *RingDeltaFIFO) Resync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wake()
+	defer f.changed.Broadcast()
 	known := orNone(f.config.KnownObjects)
 	keys := known.ListKeys()
 	f.items.index.reserve(len(keys))
@@ -227,7 +227,7 @@ func (f *RingDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 		if f.closed {
 			return nil, cache.ErrFIFOClosed
 		}
-		f.sleep()
+		f.changed.Wait()
 	}
 	inInitialList := !f.isSynced
 	at := f.items.slots.head

@@ -92,7 +92,7 @@ func (f *SliceDeltaFIFO) push(key string, d cache.Delta) {
 	case supersedes(newest.Object):
 		*newest = d
 	}
-	f.wake()
+	f.changed.Broadcast()
 }
 
 // Replace queues a Replaced (or Sync) delta for each object of list, then a
@@ -174,7 +174,7 @@ func (f *SliceDeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 		if f.closed {
 			return nil, cache.ErrFIFOClosed
 		}
-		f.sleep()
+		f.changed.Wait()
 	}
 	inInitialList := !f.isSynced
 	key := f.order[0]

@@ -67,7 +67,7 @@ func (f *RingFIFO) Add(obj any) error {
 		}
 		s.value.last = p
 	}
-	f.wake()
+	f.changed.Broadcast()
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (f *RingFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 	f.listCame(items.slots.len())
 	f.items.slots, f.items.index = items.slots, items.index // tag reads the seed without the lock
-	f.wake()
+	f.changed.Broadcast()
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (f *RingFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 			}
 			f.handled(handled)
 			handled = 0
-			f.sleep()
+			f.changed.Wait()
 		}
 		inInitialList := !f.isSynced
 		if f.initial > handled {

@@ -40,7 +40,7 @@ func (f *SliceFIFO) Add(obj any) error {
 		f.order = append(f.order, key)
 	}
 	f.items[key] = obj
-	f.wake()
+	f.changed.Broadcast()
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (f *SliceFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 	f.listCame(len(order))
 	f.items, f.order = items, order
-	f.wake()
+	f.changed.Broadcast()
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (f *SliceFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 			}
 			f.handled(handled)
 			handled = 0
-			f.sleep()
+			f.changed.Wait()
 		}
 		inInitialList := !f.isSynced
 		key := f.order[0]

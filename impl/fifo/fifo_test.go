@@ -96,8 +96,8 @@ func TestSteadyStateAllocations(t *testing.T) {
 		want float64
 	}{
 		"RingFIFO":      {fifo.NewRingFIFO(fifo.Config{}), 0},
-		"RingDeltaFIFO": {fifo.NewRingDeltaFIFO(fifo.Config{}), 1},
-		"RingInOrder":   {fifo.NewRingInOrder(fifo.Config{Atomic: true}), 1},
+		"RingDeltaFIFO": {fifo.NewRingDeltaFIFO(fifo.Config{}), 2},
+		"RingInOrder":   {fifo.NewRingInOrder(fifo.Config{Atomic: true}), 2},
 	} {
 		cycle := func() {
 			for _, obj := range objs {

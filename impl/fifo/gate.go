@@ -2,10 +2,8 @@ package fifo
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/impl/internal/lock"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -15,13 +13,10 @@ import (
 //
 // Invariant: synced is closed ⇔ populated and initial == 0.
 type gate struct {
-	mu      lock.Mutex
+	mu      sync.Mutex
 	changed sync.Cond // there are new items, or the gate is closed
 	name    string
 	closed  bool
-	asleep  bool // a consumer waits for changed
-	woken   bool // and was woken
-	stalled *atomic.Int32
 
 	// populated: the first Replace, Add, Update or Delete has come.
 	populated bool
@@ -38,9 +33,6 @@ func (g *gate) init(kind string, config Config) {
 	if config.Name != "" {
 		g.name += " " + config.Name
 	}
-	if g.stalled = config.Stalled; g.stalled == nil {
-		g.stalled = new(atomic.Int32)
-	}
 	g.changed.L = &g.mu
 	g.synced = make(chan struct{})
 }
@@ -51,7 +43,6 @@ func (g *gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
-	g.asleep = false
 	g.changed.Broadcast()
 }
 
@@ -80,25 +71,6 @@ func (g *gate) Name() string { return g.name }
 func (g *gate) Done() <-chan struct{} { return g.synced }
 
 // The methods below need the lock.
-
-// wake wakes the consumers: there are new items.
-func (g *gate) wake() {
-	if g.asleep {
-		g.asleep, g.woken = false, true
-		g.stalled.Add(1)
-		g.changed.Broadcast()
-	}
-}
-
-// sleep waits for wake or Close.
-func (g *gate) sleep() {
-	g.asleep = true
-	g.changed.Wait()
-	if g.woken {
-		g.woken = false
-		g.stalled.Add(-1)
-	}
-}
 
 // eventCame notes an Add, Update or Delete: before any Replace, there is no
 // initial list to wait for.

@@ -96,7 +96,7 @@ func (f *RingInOrder) push(kind cache.DeltaType, obj any, id uint64) {
 	at, segment := f.items.push()
 	e := &segment.slots[at%segmentLen]
 	e.Type, e.Object, e.id = kind, obj, id
-	f.wake()
+	f.changed.Broadcast()
 	f.config.tell(f.items.len())
 }
 
@@ -198,7 +198,7 @@ func (f *RingInOrder) Pop(process cache.PopProcessFunc) (any, error) {
 		return nil, err
 	}
 	inInitialList := !f.isSynced
-	deltas := single(f.takeOne())
+	var deltas any = cache.Deltas{f.takeOne()}
 	defer f.handled(min(1, f.initial))
 	f.config.tell(f.items.len())
 	watch := started(f.items.len())
@@ -226,7 +226,7 @@ func (f *RingInOrder) PopBatch(processBatch cache.ProcessBatchFunc, processSingl
 	var one any
 	var batch []cache.Delta
 	if n == 1 {
-		one = single(f.takeOne())
+		one = cache.Deltas{f.takeOne()}
 	} else {
 		batch = f.take(n)
 	}
@@ -252,7 +252,7 @@ func (f *RingInOrder) await() error {
 		if f.closed {
 			return cache.ErrFIFOClosed
 		}
-		f.sleep()
+		f.changed.Wait()
 	}
 	return nil
 }

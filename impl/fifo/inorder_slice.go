@@ -64,7 +64,7 @@ func (f *SliceInOrder) enqueue(kind cache.DeltaType, obj any) error {
 
 func (f *SliceInOrder) push(kind cache.DeltaType, obj any) {
 	f.items = append(f.items, cache.Delta{Type: kind, Object: obj})
-	f.wake()
+	f.changed.Broadcast()
 	f.config.tell(len(f.items))
 }
 
@@ -180,7 +180,7 @@ func (f *SliceInOrder) await() error {
 		if f.closed {
 			return cache.ErrFIFOClosed
 		}
-		f.sleep()
+		f.changed.Wait()
 	}
 	return nil
 }

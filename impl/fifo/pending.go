@@ -42,7 +42,7 @@ func (p *pending) add(c change) {
 // and clears p.
 func (p *pending) take() any {
 	if p.newer == nil || len(*p.newer) == 0 {
-		deltas := single(p.oldest.delta())
+		deltas := cache.Deltas{p.oldest.delta()}
 		p.oldest = change{}
 		return deltas
 	}

@@ -20,6 +20,8 @@ var informerHandlerClauses = []clause[newInformer]{
 		reason: "a handler may add and remove handlers and ask the informer: no lock is held during its calls"},
 	{name: "handler-panic", contract: "informer 8", run: informerHandlerPanic,
 		reason: "where panics do not end the process, a handler that panics loses that notification, rests a second, and the others do not notice"},
+	{name: "panic-syncs", contract: "informer 8", run: informerPanicSyncs,
+		reason: "a registration syncs although its handler panicked in the initial list, else a program waits for ever (kubernetes/kubernetes#129024)"},
 }
 
 func informerRemoveIdempotent(t *trial, new newInformer) {
@@ -123,6 +125,24 @@ func informerHandlerPanic(t *trial, new newInformer) {
 	s.set("a")
 	synctest.Wait()
 	assert.Equal(t, []string{"update a@11 a@14"}, bad.heard())
+}
+
+func informerPanicSyncs(t *trial, new newInformer) {
+	t.needs("handler-panic")
+	defer panics(false)()
+	i := inform(t, new, newSource("a", "b"), cache.SharedIndexInformerOptions{})
+	early := i.listen(cache.HandlerOptions{})
+	early.during(func(string) { panic("a fault in the handler") })
+	i.run()
+	late := &listener{onCall: func(string) { panic("a fault in the handler") }}
+	registration, err := i.AddEventHandler(late)
+	assert.NoError(t, err)
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+	assert.Len(t, early.heard(), 2)
+	assert.Len(t, late.heard(), 2)
+	assert.True(t, early.registration.HasSynced(), "the early handler")
+	assert.True(t, registration.HasSynced(), "the late handler")
 }
 
 // Upstream keeps in a variable of the process whether a panic in its goroutines

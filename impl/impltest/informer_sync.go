@@ -96,6 +96,8 @@ var informerResyncClauses = []clause[newInformer]{
 		reason: "a resync goes to the handlers that asked for one, in their period, and to no others"},
 	{name: "resync-period-limits", contract: "informer 11", run: informerResyncPeriodLimits,
 		reason: "a period of less than a second becomes a second; an informer without resyncs has none for late handlers either"},
+	{name: "relist-unchanged", contract: "informer 2", run: informerRelistUnchanged,
+		reason: "a list that changed nothing is not told to handlers without resync, also before the first resync (kubernetes/kubernetes#87957)"},
 	{name: "same-rv-replaced-is-sync", contract: "informer 2", run: informerSameRVReplacedIsSync,
 		reason: "an object that a new list brings in the version that is stored goes only to handlers that are due for a resync"},
 }
@@ -136,6 +138,27 @@ func informerResyncPeriodLimits(t *trial, new newInformer) {
 	time.Sleep(time.Minute)
 	synctest.Wait()
 	assert.Len(t, late.heard(), 1, "the initial object, and no resync of an informer that does none")
+}
+
+func informerRelistUnchanged(t *trial, new newInformer) {
+	for _, period := range []time.Duration{0, time.Hour} {
+		s := newSource("a", "b")
+		i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: period})
+		early := i.listen(every(0))
+		i.run()
+		late := i.listen(every(0))
+		synctest.Wait()
+		early.heard()
+		late.heard()
+		s.compact()
+		s.set("b")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"update b@12 b@14"}, early.heard(), "with a resync period of %s", period)
+		assert.Equal(t, []string{"update b@12 b@14"}, late.heard(), "with a resync period of %s", period)
+		lists, _ := s.asked()
+		assert.Len(t, lists, 2)
+	}
 }
 
 func informerSameRVReplacedIsSync(t *trial, new newInformer) {

@@ -9,7 +9,7 @@ import (
 
 func TestUpstreamInformer(t *testing.T) {
 	t.Parallel()
-	TestInformer(t, cache.NewSharedIndexInformerWithOptions)
+	TestInformer(t, cache.NewSharedIndexInformerWithOptions, "fault:relist-unchanged", "fault:panic-syncs")
 }
 
 func TestOurInformer(t *testing.T) {

@@ -58,7 +58,7 @@ func (s *informer) transact(deltas []cache.Delta, initial bool, b *batch) error 
 			kind = cache.TransactionTypeDelete
 			b.add(notification{kind: deleted, old: obj})
 		} else if old, exists := s.store.Get(key); exists {
-			b.add(notification{kind: updated, old: old, new: obj})
+			b.add(notification{kind: updateBy(deltas[i].Type), old: old, new: obj})
 		} else {
 			kind = cache.TransactionTypeAdd
 			b.add(addOf(obj, initial))
@@ -78,8 +78,8 @@ func (s *informer) transact(deltas []cache.Delta, initial bool, b *batch) error 
 	// In a loop of its own, the cache misses of one object's old version do not
 	// wait for those of the one before.
 	for i := range b.notifications {
-		if n := &b.notifications[i]; n.kind == updated && sameVersion(n.old, n.new) {
-			n.kind = resynced
+		if n := &b.notifications[i]; (n.kind == resynced || n.kind == repeated) && !sameVersion(n.old, n.new) {
+			n.kind = updated
 		}
 	}
 	s.track(b.notifications)
@@ -113,7 +113,7 @@ func (s *informer) apply(d *cache.Delta, initial bool, b *batch) error {
 		old, exists := s.store.Get(key)
 		s.store.Update(key, d.Object)
 		if exists {
-			b.add(updateOf(old, d.Object))
+			b.add(updateOf(updateBy(d.Type), old, d.Object))
 		} else {
 			b.add(addOf(d.Object, initial))
 		}
@@ -125,7 +125,7 @@ func (s *informer) apply(d *cache.Delta, initial bool, b *batch) error {
 		return s.replaceAll(info, initial, b)
 	case cache.SyncAll:
 		for _, obj := range s.indexer.List() {
-			b.add(updateOf(obj, obj))
+			b.add(updateOf(resynced, obj, obj))
 		}
 	case cache.Bookmark:
 		info, ok := d.Object.(cache.BookmarkInfo)
@@ -155,7 +155,7 @@ func (s *informer) replaceAll(info cache.ReplacedAllInfo, initial bool, b *batch
 		}
 		listed[key] = struct{}{}
 		if old, exists := s.store.Get(key); exists {
-			came = append(came, updateOf(old, obj))
+			came = append(came, updateOf(resynced, old, obj))
 		} else {
 			came = append(came, addOf(obj, initial))
 		}
@@ -181,12 +181,19 @@ func addOf(obj any, initial bool) notification {
 	return notification{kind: added, new: obj}
 }
 
-// updateOf is a resync if the resource version is the same: it goes only to
-// handlers that asked for one.
-func updateOf(old, new any) notification {
-	n := notification{kind: updated, old: old, new: new}
-	if sameVersion(old, new) {
-		n.kind = resynced
+// updateBy is what an update by such a delta is if it changed nothing.
+func updateBy(t cache.DeltaType) kind {
+	if t == cache.Replaced || t == cache.Sync {
+		return resynced
+	}
+	return repeated
+}
+
+// updateOf is an update, or of kind unchanged if the resource version is the same.
+func updateOf(unchanged kind, old, new any) notification {
+	n := notification{kind: unchanged, old: old, new: new}
+	if !sameVersion(old, new) {
+		n.kind = updated
 	}
 	return n
 }

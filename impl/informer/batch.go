@@ -12,7 +12,8 @@ const (
 	added kind = iota
 	initialAdd
 	updated
-	resynced // an update that changed nothing
+	resynced // an update by a list or a resync that changed nothing
+	repeated // an update by the watch that changed nothing
 	deleted
 )
 

@@ -29,14 +29,19 @@ func (f *fanout) add(h *handler, stored []any) {
 			b.notifications[i] = notification{kind: initialAdd, new: obj}
 		}
 		h.synced.expect(len(stored))
-		h.push(delivery{b, false})
+		h.push(delivery{batch: b})
 	}
 	if f.synced {
 		h.synced.sourceSynced()
 	}
 	if f.started {
-		f.running.Go(h.run)
+		f.run(h)
 	}
+}
+
+func (f *fanout) run(h *handler) {
+	f.running.Go(h.run)
+	f.running.Go(h.pace.run)
 }
 
 func (f *fanout) remove(h *handler) {
@@ -59,7 +64,7 @@ func (f *fanout) start() {
 	defer f.mu.Unlock()
 	f.started = true
 	for _, h := range f.handlers {
-		f.running.Go(h.run)
+		f.run(h)
 	}
 }
 
@@ -84,15 +89,19 @@ func (f *fanout) sourceSynced() {
 	}
 }
 
-// publish gives b to every handler; resyncs count only for those that are due.
+// publish gives b to every handler. Updates that changed nothing count only for
+// handlers that are due for a resync, as all are until the first check; those of
+// lists and resyncs never for one that wants no resyncs.
 func (f *fanout) publish(b *batch) {
-	initial, resyncs := 0, 0
+	initial, resyncs, repeats := 0, 0, 0
 	for i := range b.notifications {
 		switch b.notifications[i].kind {
 		case initialAdd:
 			initial++
 		case resynced:
 			resyncs++
+		case repeated:
+			repeats++
 		}
 	}
 	if len(b.notifications) == 0 { // of a bookmark
@@ -103,14 +112,22 @@ func (f *fanout) publish(b *batch) {
 	defer f.mu.Unlock()
 	b.unfinished.Store(int32(len(f.handlers)) + 1)
 	for _, h := range f.handlers {
-		if resyncs == len(b.notifications) && !h.resyncing {
+		d := delivery{b, h.resyncing && h.resync.period != 0, h.resyncing}
+		skipped := 0
+		if !d.resyncs {
+			skipped += resyncs
+		}
+		if !d.repeats {
+			skipped += repeats
+		}
+		if skipped == len(b.notifications) {
 			b.unfinished.Add(-1)
 			continue
 		}
 		if initial > 0 {
 			h.synced.expect(initial)
 		}
-		h.push(delivery{b, h.resyncing})
+		h.push(d)
 	}
 	b.finished()
 }

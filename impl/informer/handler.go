@@ -1,12 +1,10 @@
 package informer
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -20,16 +18,17 @@ type handler struct {
 	synced tracker
 
 	resync    resyncTimer // guarded by the fanout's mu
-	resyncing bool        // guarded by the fanout's mu
+	resyncing bool        // it is due, which counts until the next check; guarded by the fanout's mu
 
 	mu      sync.Mutex
 	wake    sync.Cond
-	asleep  bool
-	pending []delivery // unbounded: a slow handler holds up nobody
-	spare   []delivery // the array that pending had before
+	pending []delivery        // unbounded: a slow handler holds up nobody
+	spare   []delivery        // the array that pending had before
+	backlog cache.GaugeMetric // told waiting; nil if nobody wants to know
+	waiting int               // notifications that the handler was not called for yet
 	closed  atomic.Bool
-	stalled *atomic.Int32 // the informer's
 
+	pace     *pacer
 	finished chan struct{} // closed when the last call has returned
 	crashed  bool          // the last call panicked; only the goroutine looks
 }
@@ -37,28 +36,18 @@ type handler struct {
 // A delivery is a batch for one handler.
 type delivery struct {
 	*batch
-	resyncing bool // the handler asked for the batch's resyncs
+	resyncs, repeats bool // the handler is to be told of these
 }
 
-func newHandler(logger klog.Logger, target cache.ResourceEventHandler, example runtime.Object, stalled *atomic.Int32) *handler {
-	h := &handler{logger: logger, target: target, stalled: stalled, finished: make(chan struct{}), resyncing: true}
+// newHandler makes a handler that waits for what has the name source.
+func newHandler(logger klog.Logger, target cache.ResourceEventHandler, source string) *handler {
+	h := &handler{logger: logger, target: target, pace: newPacer(), finished: make(chan struct{}), resyncing: true}
 	h.wake.L = &h.mu
-	h.synced.init(func() string { return nameOf(example, target) })
+	h.synced.init(source + " + event handler " + nameOf(target))
 	return h
 }
 
-// nameOf is what upstream calls a handler: by its functions, as logs of what a
-// program waits for could not tell one handler of functions from the other by
-// the type. An informer of upstream's that never runs gives the name.
-func nameOf(example runtime.Object, target cache.ResourceEventHandler) string {
-	registration, err := cache.NewSharedIndexInformer(nil, example, 0, nil).AddEventHandler(target)
-	if err != nil {
-		return fmt.Sprintf("event handler %T", target)
-	}
-	return registration.HasSyncedChecker().Name()
-}
-
-// HasSynced tells whether the handler has seen all of the initial list.
+// HasSynced reports whether the handler has seen all of the initial list.
 func (h *handler) HasSynced() bool { return cache.IsDone(&h.synced) }
 
 // HasSyncedChecker is done when HasSynced is true.
@@ -68,17 +57,28 @@ func (h *handler) HasSyncedChecker() cache.DoneChecker { return &h.synced }
 // and the last call has returned. cache.ShutDownEventHandler waits for it.
 func (h *handler) ShutdownChan() <-chan struct{} { return h.finished }
 
-// push never blocks. It wakes the goroutine only if that sleeps: while the
-// handler is busy, batches gather at the price of an append.
+// push never blocks.
 func (h *handler) push(d delivery) {
 	h.mu.Lock()
 	h.pending = append(h.pending, d)
-	wake := h.asleep
-	h.asleep = false
+	if h.backlog != nil {
+		h.waiting += len(d.notifications)
+		h.backlog.Set(float64(h.waiting))
+	}
+	wake := len(h.pending) == 1 // else the goroutine is busy, or was woken before
 	h.mu.Unlock()
 	if wake {
-		h.stalled.Add(1)
 		h.wake.Signal()
+	}
+}
+
+// took tells the gauge that a notification does not wait any more.
+func (h *handler) took() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed.Load() {
+		h.waiting--
+		h.backlog.Set(float64(h.waiting))
 	}
 }
 
@@ -88,23 +88,24 @@ func (h *handler) close() {
 	defer h.mu.Unlock()
 	h.closed.Store(true)
 	h.pending = nil
+	if h.backlog != nil {
+		h.backlog.Set(0)
+	}
 	h.wake.Signal()
 }
 
 // run delivers until close. It takes all that is pending at once.
 func (h *handler) run() {
 	defer close(h.finished)
-	for {
-		taken := h.take()
-		if taken == nil {
-			return
-		}
+	defer h.pace.end()
+	for taken := h.take(); taken != nil; taken = h.take() {
 		for i := range taken {
 			if !h.deliver(taken[i]) {
-				return
+				break
 			}
 			taken[i] = delivery{}
 		}
+		h.pace.rest()
 		if cap(taken) <= maxSpare {
 			h.spare = taken
 		}
@@ -114,25 +115,26 @@ func (h *handler) run() {
 // maxSpare is how many deliveries' room a handler keeps after a backlog.
 const maxSpare = 4096
 
+// take waits for deliveries; nil means that the handler was closed.
 func (h *handler) take() []delivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(h.pending) == 0 && !h.closed.Load() {
-		h.asleep = true
 		h.wake.Wait()
-		if !h.asleep { // push has woken it, not close
-			h.stalled.Add(-1)
-		}
 	}
 	taken := h.pending
 	h.pending, h.spare = h.spare[:0], nil
+	if h.closed.Load() {
+		return nil
+	}
 	return taken
 }
 
 // deliver makes the calls of a batch. It is false when the handler was closed.
-func (h *handler) deliver(d delivery) bool {
+func (h *handler) deliver(d delivery) (open bool) {
 	for next := 0; next < len(d.notifications); {
 		if h.crashed {
+			h.pace.rest()
 			time.Sleep(time.Second) // a handler that always panics must not take all the time
 		}
 		if !h.call(d, &next) {
@@ -144,16 +146,28 @@ func (h *handler) deliver(d delivery) bool {
 }
 
 // call makes the calls from next on. A panic ends the process, unless
-// utilruntime.ReallyCrash was set to false: then its notification is skipped.
+// utilruntime.ReallyCrash was set to false: then its notification is skipped. An
+// initial object counts as seen all the same, else the registration would never sync.
 func (h *handler) call(d delivery, next *int) (open bool) {
+	var n *notification
 	open, h.crashed = true, true
+	defer func() {
+		if h.crashed && n != nil && n.kind == initialAdd {
+			h.synced.seen()
+		}
+	}()
 	defer utilruntime.HandleCrashWithLogger(h.logger)
 	for *next < len(d.notifications) {
 		if h.closed.Load() {
-			return false
+			open, h.crashed = false, false
+			return open
 		}
-		n := &d.notifications[*next]
+		n = &d.notifications[*next]
 		*next++
+		if h.backlog != nil {
+			h.took()
+		}
+		h.pace.before()
 		switch n.kind {
 		case added:
 			h.target.OnAdd(n.new, false)
@@ -163,7 +177,11 @@ func (h *handler) call(d delivery, next *int) (open bool) {
 		case updated:
 			h.target.OnUpdate(n.old, n.new)
 		case resynced:
-			if d.resyncing {
+			if d.resyncs {
+				h.target.OnUpdate(n.old, n.new)
+			}
+		case repeated:
+			if d.repeats {
 				h.target.OnUpdate(n.old, n.new)
 			}
 		case deleted:
@@ -177,17 +195,17 @@ func (h *handler) call(d delivery, next *int) (open bool) {
 // A tracker is done when the source has synced and the handler has seen every
 // object of the initial list.
 type tracker struct {
-	name     func() string
+	name     string
 	unseen   atomic.Int64
 	upstream atomic.Bool
 	once     sync.Once
 	done     chan struct{}
 }
 
-func (t *tracker) init(name func() string) { t.name, t.done = name, make(chan struct{}) }
+func (t *tracker) init(name string) { t.name, t.done = name, make(chan struct{}) }
 
 // Name says what is waited for.
-func (t *tracker) Name() string { return t.name() }
+func (t *tracker) Name() string { return t.name }
 
 // Done is closed when the tracker is done.
 func (t *tracker) Done() <-chan struct{} { return t.done }

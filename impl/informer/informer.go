@@ -23,8 +23,6 @@ type informer struct {
 	example   runtime.Object
 	options   cache.SharedIndexInformerOptions
 	indexer   cache.Indexer
-	readers   cache.Indexer // the indexer as readers get it
-	turns     turns         // of readers and others
 	mutations cache.MutationDetector
 	metrics   metrics
 	fanout    fanout
@@ -50,7 +48,7 @@ var _ cache.SharedIndexInformer = (*informer)(nil)
 
 func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) *informer {
 	indexer := parts.NewIndexer(keyFunc, options.Indexers)
-	s := &informer{
+	return &informer{
 		store:       storeOf(indexer),
 		parts:       parts,
 		lw:          lw,
@@ -62,8 +60,6 @@ func newInformer(parts Options, lw cache.ListerWatcher, example runtime.Object, 
 		synced:      make(chan struct{}),
 		resyncCheck: options.ResyncPeriod,
 	}
-	s.readers = forReaders(indexer, &s.turns)
-	return s
 }
 
 // keyFunc names objects and tombstones.
@@ -154,7 +150,6 @@ func (s *informer) start() (cache.Controller, bool) {
 		EmitReplaced: true,
 		Atomic:       true,
 		Queued:       s.metrics.queued,
-		Stalled:      &s.turns.stalled,
 	})
 	s.controller = cache.New(&cache.Config{
 		Queue:                        queue,
@@ -214,10 +209,10 @@ func (s *informer) LastSyncResourceVersion() string {
 }
 
 // GetStore is GetIndexer.
-func (s *informer) GetStore() cache.Store { return s.readers }
+func (s *informer) GetStore() cache.Store { return s.indexer }
 
 // GetIndexer is the store; callers only read it.
-func (s *informer) GetIndexer() cache.Indexer { return s.readers }
+func (s *informer) GetIndexer() cache.Indexer { return s.indexer }
 
 // AddIndexers adds indices, over what is stored too. It fails if a name is taken
 // or the informer has stopped.
@@ -258,7 +253,10 @@ func (s *informer) AddEventHandlerWithOptions(target cache.ResourceEventHandler,
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	requested := s.resyncPeriod(logger, ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
-	h := newHandler(logger, target, s.example, &s.turns.stalled)
+	h := newHandler(logger, target, s.Name())
+	if s.parts.Backlog != nil {
+		h.backlog = s.parts.Backlog(s.options.Identifier, nameOf(target))
+	}
 	h.resync.requested = requested
 	h.resync.set(logger, s.resyncCheck)
 	if !s.started {

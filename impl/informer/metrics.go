@@ -1,12 +1,11 @@
 package informer
 
 import (
-	"reflect"
 	"strconv"
 	"time"
-	"unsafe"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // metrics are the ones of upstream's provider, for informers with a reserved
@@ -17,15 +16,14 @@ type metrics struct {
 	resourceVersion cache.GaugeMetric
 }
 
-// newMetrics asks a provider for the metrics, or the program's if it is nil.
+// newMetrics asks a provider for the metrics.
 func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) metrics {
 	if !id.Reserved() {
 		return metrics{}
 	}
 	if provider == nil {
-		provider = globalProvider()
-	}
-	if provider == nil {
+		klog.Background().Info("Informer has a name but no InformerMetricsProvider: it has no metrics. What cache.SetInformerMetricsProvider was given only client-go can read",
+			"informer", id.Name(), "resource", id.GroupVersionResource())
 		return metrics{}
 	}
 	return metrics{
@@ -33,21 +31,6 @@ func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetrics
 		latency:         provider.NewProcessingLatencyMetric(id),
 		resourceVersion: provider.NewStoreResourceVersionMetric(id),
 	}
-}
-
-// globalProvider is what cache.SetInformerMetricsProvider was given, or one that
-// does nothing. client-go alone can read it, but a store of its own has it. It is
-// nil should a version of client-go keep it elsewhere.
-func globalProvider() cache.InformerMetricsProvider {
-	store := reflect.ValueOf(cache.NewStore(keyFunc, cache.WithStoreMetrics(cache.InformerNameAndResource{}, nil)))
-	if store.Kind() != reflect.Pointer || store.Elem().Kind() != reflect.Struct {
-		return nil
-	}
-	field := store.Elem().FieldByName("metrics")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[cache.InformerMetricsProvider]() {
-		return nil
-	}
-	return *(*cache.InformerMetricsProvider)(unsafe.Pointer(field.UnsafeAddr()))
 }
 
 // measure measures process. Of one that panics it tells nothing, as upstream.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 )
 
 // A recorder is a provider that keeps what its metrics are told, by informer and
@@ -131,15 +134,48 @@ func TestPanicsAreNotMeasured(t *testing.T) {
 	})
 }
 
-var program recorder
-
-// Without a provider in its options an informer reports to the program's.
-func TestGlobalMetrics(t *testing.T) {
-	cache.SetInformerMetricsProvider(&program)
+// A named informer without a provider says in the log that it has no metrics: it can't
+// read what a program gave cache.SetInformerMetricsProvider.
+func TestNamedWithoutProvider(t *testing.T) {
+	defer klog.ClearLogger()
 	synctest.Test(t, func(t *testing.T) {
-		var own recorder
-		live(t, informer.New, "given", &own)
-		live(t, informer.New, "global", nil)
-		assert.Equal(t, own.told["given"], program.told["global"])
+		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true))
+		live(t, informer.New, "nobody listens", nil)
+		logged := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+		assert.Equal(t, 1, strings.Count(logged, "no InformerMetricsProvider"), logged)
+		assert.Contains(t, logged, "nobody listens")
+	})
+}
+
+// A gauge for each handler counts the notifications that wait for it.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		named, err := cache.NewInformerName("backlog")
+		require.NoError(t, err)
+		defer named.Release()
+		var of []string
+		i := informer.Options{Backlog: func(id cache.InformerNameAndResource, handler string) cache.GaugeMetric {
+			of = append(of, handler)
+			return r.metric(id, "backlog")
+		}}.New(listOf(*pod("a"), *pod("b"), *pod("c")), &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: named.WithResource(schema.GroupVersionResource{})})
+		gate := make(chan struct{})
+		h, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		go i.RunWithContext(ctx)
+		for range 2 {
+			synctest.Wait()
+			gate <- struct{}{}
+		}
+		synctest.Wait()
+		assert.Equal(t, []float64{3, 2, 1, 0}, r.told["backlog"]["backlog"])
+		require.NoError(t, i.RemoveEventHandler(h))
+		close(gate)
+		cancel()
+		synctest.Wait()
+		assert.Equal(t, []float64{3, 2, 1, 0, 0}, r.told["backlog"]["backlog"])
+		assert.Equal(t, []string{"github.com/informerbench/informerbench/impl/informer_test.TestBacklog.func1"}, of)
 	})
 }

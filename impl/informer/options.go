@@ -17,6 +17,10 @@ type Options struct {
 	NewFIFO func(fifo.Config) cache.Queue
 	// NewIndexer makes the store; nil means indexer.NewSnapshot.
 	NewIndexer func(cache.KeyFunc, cache.Indexers) cache.Indexer
+	// Backlog makes a gauge of the notifications that wait for a handler, which has
+	// that name in logs; nil means no gauge. It is called when a handler is added,
+	// with the Identifier of the informer's options.
+	Backlog func(informer cache.InformerNameAndResource, handler string) cache.GaugeMetric
 }
 
 // New makes an informer as cache.NewSharedIndexInformerWithOptions does.
