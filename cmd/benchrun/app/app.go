@@ -145,11 +145,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		}
 		return fmt.Errorf("%w%s (see %s --help)", err, meant(cmd, err), cmd.CommandPath())
 	})
-<<<<<<< HEAD
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
-=======
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
->>>>>>> 8a9063e (tune: read what operators have, ask for workers instead of making them up)
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
 	return root
 }
 
