@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -39,7 +39,7 @@ func (r Record) checkNames() error {
 	}
 	for _, f := range [...]struct{ field, name string }{{"name", r.Name}, {"namespace", r.Namespace}} {
 		field, name := f.field, f.name
-		problems := path.IsValidPathSegmentName(name)
+		problems := content.IsPathSegmentName(name)
 		if strings.ContainsFunc(name, unicode.IsControl) {
 			problems = append(problems, "may not contain control characters")
 		}
