@@ -61,6 +61,7 @@ func TestAdvice(t *testing.T) {
 
 func TestLimitedClient(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 8, service: exponentially(0.02), mean: 0.02, workers: 5, calls: 2, latency: 0.01, qps: 18, tokens: 10}
 	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 100ms", "api qps <= 50"), Seed: *seed})
 	assert.Contains(t, a.Bottleneck, "The client's limit binds")

@@ -21,11 +21,12 @@ var doubts = [...]doubt{
 	{
 		func(m *Model) float64 {
 			dispersion := m.Dispersion
-			if m.series.known() {
-				return math.Sqrt(max(0.05, m.series.longRun()) / m.Observations)
-			}
 			if m.flow.levels.events > 0 {
 				dispersion = m.flow.levels.dispersion()
+			}
+			if m.series.known() {
+				// A few windows tell it to a third, so the model's counts where it is more.
+				dispersion = max(dispersion, m.series.longRun())
 			}
 			return math.Sqrt(max(0.05, dispersion) / m.Observations)
 		},

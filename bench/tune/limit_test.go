@@ -64,6 +64,7 @@ func TestCallers(t *testing.T) {
 // Waits that the client doesn't time are no work: a higher limit ends them.
 func TestUntimedWaits(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 8, service: exponentially(0.1), mean: 0.1, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 2}
 	d := s.run(*seed, 1000).delta(t)
 	made := d.Client.Limiter.Count()
@@ -118,6 +119,7 @@ func TestOneWorkersUntimedWaits(t *testing.T) {
 // Near a limit few measurements see long waits, and are no sign of bursts.
 func TestRareWaitsAreUsual(t *testing.T) {
 	numbers(t)
+	slow(t)
 	for _, c := range []struct {
 		batch int
 		usual bool
