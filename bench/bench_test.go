@@ -67,7 +67,7 @@ func TestCasesAreWellFormed(t *testing.T) {
 		require.Regexp(t, `^([a-z]+=[a-z0-9-]+/)*([a-z-]+=[A-Za-z0-9-]+)(/[a-z-]+=[A-Za-z0-9-]+)*$`, c.Name)
 		require.NotEmpty(t, c.Summary, id)
 		require.Contains(t, c.Variants, c.Baseline, id)
-		require.Contains(t, []string{cpuTime, wallTime, "late-p99-sec"}, c.Unit, id)
+		require.Contains(t, []string{cpuTime, wallTime, "late-p99-sec", latency}, c.Unit, id)
 	}
 	for component := range components {
 		require.True(t, quick[component], "%s has no case in the quick profile", component)

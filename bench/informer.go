@@ -65,7 +65,7 @@ func informerCases(seed uint64) []Case {
 			run: func(b *testing.B, v informerVariant) { fanOut(b, v, 10_000, handlers, seed) },
 		})
 	}
-	all = append(all, waitQuestions()...)
+	all = append(all, informerWaitQuestions(seed)...)
 	c := component[impl.NewInformer]{"informer", "client-go", impl.Informers()}
 	return c.cases(all...)
 }

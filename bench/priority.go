@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
@@ -37,7 +38,8 @@ func priorityCases(seed uint64) []Case {
 			},
 		}
 	}
-	return c.cases(
+	waits := waitQuestions(seed, func(v variant) workqueue.TypedInterface[string] { return v.New("", silent) })
+	return c.cases(append(waits,
 		concurrent(1, 1, false), concurrent(4, 16, false),
 		asked{
 			name: "op=reconcile/workers=4", summary: reconcileSummary + "; every third event has a priority", unit: cpuTime,
@@ -89,7 +91,7 @@ func priorityCases(seed uint64) []Case {
 				priorityBacklog(b, stringKeys(100_000), func() priorityqueue.PriorityQueue[string] { return v.New("", silent) })
 			},
 		},
-	)
+	)...)
 }
 
 // addAgain adds keys, over and over.

@@ -16,7 +16,10 @@ import (
 func queueCases(seed uint64) []Case {
 	strings := component[impl.NewQueue[string]]{"queue", "client-go", impl.Queues[string]()}
 	structs := component[impl.NewQueue[types.NamespacedName]]{"queue", "client-go", impl.Queues[types.NamespacedName]()}
-	return append(strings.cases(
+	waits := waitQuestions(seed, func(v impl.Variant[impl.NewQueue[string]]) workqueue.TypedInterface[string] {
+		return v.New(plain[string]())
+	})
+	return append(strings.cases(append(waits,
 		cycle("op=cycle/keys=unique/n=100", "Add, Get, Done of one item after the other; all state in the cache", 100, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=1k", "Add, Get, Done of one item after the other; the keys in a first-level cache or beside it", 1000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, true, plain),
@@ -70,7 +73,7 @@ func queueCases(seed uint64) []Case {
 		backlog("op=backlog/n=10k", 10_000, false),
 		backlog("op=backlog/n=100k", 100_000, false),
 		backlog("op=backlog/n=1M", 1_000_000, false),
-	), structs.cases(
+	)...), structs.cases(
 		cycle("op=cycle/keys=unique/key=struct/n=10k", "Add, Get, Done of types.NamespacedName keys", 10_000, structKeys, false, plain),
 	)...)
 }

@@ -20,7 +20,10 @@ func retryCases(seed uint64) []Case {
 			return &nullQueue[string]{turn: turn[string]{keys: stringKeys(n)}, adds: 1}
 		}
 	}
-	return c.cases(
+	waits := waitQuestions(seed, func(v variant) workqueue.TypedInterface[string] {
+		return v.New(limiterFor(v), workqueue.TypedRateLimitingQueueConfig[string]{})
+	})
+	return c.cases(append(waits,
 		asked{
 			name: "op=retry/n=500", unit: cpuTime, quick: true, needs: []string{"injected-clock"}, null: null(500),
 			summary: "500 items are added, fail once, come due and succeed: Add, Get, AddRateLimited, Done, Get, Forget, Done",
@@ -72,7 +75,7 @@ func retryCases(seed uint64) []Case {
 				}
 			},
 		},
-	)
+	)...)
 }
 
 func limiterFor(v impl.Variant[impl.NewRateLimitingQueue[string]]) workqueue.TypedRateLimiter[string] {

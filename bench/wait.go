@@ -2,155 +2,209 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/informerbench/informerbench/impl"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A lightLoad is bursts of events with a gap between them in which all workers fall
-// asleep. Each handler adds to a queue of its own, which has five workers.
+// A lightLoad is a controller with little to do: bursts of events are due at fixed
+// times, whether or not the burst before was handled, and workers are idle. What
+// counts is how long an event takes until a worker has it.
 type lightLoad struct {
-	burst    int           // events in a row
-	gap      time.Duration // from the begin of one burst to that of the next
-	handlers int
-	call     time.Duration // what a call of a handler takes beside the add
+	burst    int
+	every    time.Duration
+	handlers int // each takes handlerTime; the first adds to the queue
+}
+
+// lightLoads are bursts and rates from a quiet controller's to a rolling update's.
+var lightLoads = []lightLoad{
+	{1, time.Millisecond, 1}, {20, 2 * time.Millisecond, 1}, {20, 2 * time.Millisecond, 10},
+	{1000, 20 * time.Millisecond, 1}, {200, 20 * time.Millisecond, 10},
 }
 
 const (
-	waitPods    = 10_000
+	latency     = "late-p50-sec" // from when an event was due until a worker has it
+	handlerTime = 2 * time.Microsecond
 	waitWorkers = 5
+	waitObjects = 10_000
+	waitWindow  = 200 * time.Millisecond // of bursts, in an iteration
 )
 
-// waitQuestions ask how long an event waits until a worker has it.
-func waitQuestions() []informerQuestion {
-	var questions []informerQuestion
-	for _, l := range []lightLoad{
-		{1, time.Millisecond, 1, 2 * time.Microsecond},
-		{20, 2 * time.Millisecond, 1, 2 * time.Microsecond},
-		{20, 2 * time.Millisecond, 10, 2 * time.Microsecond},
-		{1000, 20 * time.Millisecond, 1, 2 * time.Microsecond},
-	} {
-		questions = append(questions, informerQuestion{
-			name: fmt.Sprintf("op=wait/burst=%s/gap=%s/handlers=%d", human(l.burst), l.gap, l.handlers),
-			unit: wallTime, quick: l.burst == 20 && l.handlers == 1, null: newNullInformer(waitPods),
-			summary: fmt.Sprintf("from an event to one of five idle workers behind client-go's queue, the median: bursts of %d every %s, calls of %s, a queue each of %d handlers",
-				l.burst, l.gap, l.call, l.handlers),
+func (l lightLoad) name() string {
+	return fmt.Sprintf("op=wait/burst=%s/gap=%s/handlers=%d", human(l.burst), l.every, l.handlers)
+}
+
+func (l lightLoad) summary() string {
+	return fmt.Sprintf("%d events every %s, %d handlers of 2µs, 5 idle workers: from when an event was due until a worker has it, median", l.burst, l.every, l.handlers)
+}
+
+// waitQuestions are the cases of a kind of queue behind client-go's informer; of makes
+// the queue, nil to have none.
+func waitQuestions[New any](seed uint64, of func(impl.Variant[New]) workqueue.TypedInterface[string]) []question[New] {
+	var all []question[New]
+	for _, l := range lightLoads {
+		if l.handlers == 1 {
+			all = append(all, question[New]{
+				name: l.name(), summary: l.summary(), unit: latency,
+				run: func(b *testing.B, v impl.Variant[New]) {
+					var q workqueue.TypedInterface[string]
+					if v.Name != NullSink {
+						q = of(v)
+					}
+					l.run(b, cache.NewSharedIndexInformerWithOptions, q, seed)
+				},
+			})
+		}
+	}
+	return all
+}
+
+// informerWaitQuestions are the same for informers, before client-go's queue.
+func informerWaitQuestions(seed uint64) []informerQuestion {
+	var all []informerQuestion
+	for _, l := range lightLoads {
+		all = append(all, informerQuestion{
+			name: l.name(), summary: l.summary(), unit: latency, quick: l.burst == 20 && l.handlers == 1, null: newNullInformer(waitObjects),
 			run: func(b *testing.B, v informerVariant) {
-				l.measure(b, v, func() workqueue.TypedInterface[string] {
-					return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{})
-				})
+				l.run(b, v.New, workqueue.NewTyped[string](), seed)
 			},
 		})
 	}
-	return questions
+	return all
 }
 
-// A timedKey is when a key was sent, and when it was added to the queue. No key is
-// on its way to a worker twice, so nobody else has it.
-type timedKey struct{ sent, added time.Time }
+// A recorder has the latencies that one goroutine saw.
+type recorder struct{ late, queued *hdrhistogram.Histogram }
 
-// A queued handler is one with its queue and workers.
-type queuedHandler struct {
-	queue          workqueue.TypedInterface[string]
-	keys           map[string]*timedKey
-	mu             sync.Mutex
-	events, queued []time.Duration // from sent and from added to a worker
+func newRecorder() recorder {
+	histogram := func() *hdrhistogram.Histogram { return hdrhistogram.New(100, int64(time.Minute), 3) }
+	return recorder{histogram(), histogram()}
 }
 
-func newQueuedHandler(pods []*corev1.Pod, q workqueue.TypedInterface[string]) *queuedHandler {
-	h := &queuedHandler{queue: q, keys: make(map[string]*timedKey, len(pods))}
-	for _, p := range pods {
-		h.keys[cache.MetaObjectToName(p).String()] = &timedKey{}
+// A wait is a light load under way. The arrays are by object, in nanoseconds since begun.
+type wait struct {
+	lightLoad
+	source     *server
+	queue      workqueue.TypedInterface[string]
+	index      map[string]int
+	begun      time.Time
+	due, added []atomic.Int64
+	handled    atomic.Int64
+}
+
+func (l lightLoad) run(b *testing.B, newInformer impl.NewInformer, q workqueue.TypedInterface[string], seed uint64) {
+	s := newServer(waitObjects, seed)
+	x := &wait{lightLoad: l, source: s, queue: q, index: map[string]int{}, begun: time.Now(), due: make([]atomic.Int64, waitObjects), added: make([]atomic.Int64, waitObjects)}
+	for i, p := range s.list {
+		x.index[p.Namespace+"/"+p.Name] = i
 	}
-	return h
-}
-
-// work takes keys until the queue is shut down.
-func (h *queuedHandler) work(arrived func()) {
-	var events, queued []time.Duration
-	for key, down := h.queue.Get(); !down; key, down = h.queue.Get() {
-		now, k := time.Now(), h.keys[key]
-		events, queued = append(events, now.Sub(k.sent)), append(queued, now.Sub(k.added))
-		h.queue.Done(key)
-		arrived()
+	recorders := []recorder{newRecorder()} // the handler's, where there is no queue
+	var handlers []func(any)
+	for i := range l.handlers {
+		handlers = append(handlers, func(obj any) { x.handle(i, obj, recorders[0]) })
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events, h.queued = append(h.events, events...), append(h.queued, queued...)
-}
-
-// measure reports medians and 99th percentiles of the time from an event to a worker,
-// and of what of it was spent in the queue.
-func (l lightLoad) measure(b *testing.B, v informerVariant, newQueue func() workqueue.TypedInterface[string]) {
-	s := newServer(waitPods, 1)
-	var handlers []*queuedHandler
-	var calls []func(any)
-	var workers, underWay sync.WaitGroup
-	for range l.handlers {
-		h := newQueuedHandler(s.list, newQueue())
-		handlers = append(handlers, h)
-		calls = append(calls, func(obj any) {
-			busy(l.call)
-			key, _ := cache.MetaNamespaceKeyFunc(obj) // of a pod
-			h.keys[key].added = time.Now()
-			h.queue.Add(key)
-		})
-		for range waitWorkers {
-			workers.Go(func() { h.work(underWay.Done) })
+	informer := s.serve(b, informerVariant{New: newInformer}, handlers)
+	var workers sync.WaitGroup
+	for range waitWorkers {
+		if q == nil {
+			break
 		}
+		r := newRecorder()
+		recorders = append(recorders, r)
+		workers.Go(func() { x.work(r) })
 	}
-	s.serve(b, v, calls)
 	var w stopwatch
 	sent := 0
 	for b.Loop() {
 		w.start()
-		begun, before := time.Now(), sent
-		for time.Since(begun) < 100*time.Millisecond {
-			next := time.Now().Add(l.gap)
-			underWay.Add(l.burst * l.handlers)
-			for range l.burst {
-				key := cache.MetaObjectToName(s.list[s.order[s.at]]).String()
-				for _, h := range handlers {
-					h.keys[key].sent = time.Now()
-				}
-				s.send()
-			}
-			sent += l.burst
-			underWay.Wait()
-			time.Sleep(time.Until(next))
-		}
-		w.stop(sent - before)
+		n := x.send()
+		w.stop(n)
+		sent += n
 	}
-	w.report(b, true)
-	var events, queued []time.Duration
-	for _, h := range handlers {
-		h.queue.ShutDown()
+	if q != nil {
+		q.ShutDown()
 	}
 	workers.Wait()
-	for _, h := range handlers {
-		events, queued = append(events, h.events...), append(queued, h.queued...)
+	all := newRecorder()
+	for _, r := range recorders {
+		all.late.Merge(r.late)
+		all.queued.Merge(r.queued)
 	}
-	if len(events) != sent*l.handlers {
-		b.Fatalf("%d keys reached the workers, expected %d: each key that was sent, once a handler", len(events), sent*l.handlers)
+	if n := all.late.TotalCount(); n != int64(sent) {
+		b.Fatalf("%d events reached a worker, expected %d", n, sent)
 	}
-	b.ReportMetric(percentile(events, 50), "ns/op")
-	b.ReportMetric(percentile(events, 99), "event-p99-ns")
-	b.ReportMetric(percentile(queued, 50), "queue-p50-ns")
-	b.ReportMetric(percentile(queued, 99), "queue-p99-ns")
+	s.check(b, informer.GetStore())
+	w.report(b, true)
+	b.ReportMetric(float64(all.late.ValueAtQuantile(50)), "late-p50-ns")
+	b.ReportMetric(float64(all.late.ValueAtQuantile(99)), "late-p99-ns")
+	if q != nil {
+		b.ReportMetric(float64(all.queued.ValueAtQuantile(50)), "queue-wait-p50-ns")
+		b.ReportMetric(float64(all.queued.ValueAtQuantile(99)), "queue-wait-p99-ns")
+	}
 }
 
-func percentile(all []time.Duration, percent int) float64 {
-	slices.Sort(all)
-	return float64(all[min(len(all)*percent/100, len(all)-1)])
+// send sends the bursts of a window when they are due and waits for the workers.
+func (x *wait) send() (sent int) {
+	x.handled.Store(0)
+	first := time.Now().Add(time.Millisecond)
+	for n := range int(shortened(waitWindow) / x.every) {
+		due := first.Add(time.Duration(n) * x.every)
+		if early := time.Until(due); early > 0 {
+			time.Sleep(early)
+			due = time.Now() // by how much a timer is late is no matter of the component's
+		}
+		for range x.burst {
+			x.due[x.source.order[x.source.at]].Store(int64(due.Sub(x.begun)))
+			x.source.send()
+			sent++
+		}
+	}
+	for x.handled.Load() < int64(sent) {
+		time.Sleep(100 * time.Microsecond)
+	}
+	return sent
 }
 
-// busy keeps a processor for a while.
-func busy(d time.Duration) {
-	for begun := time.Now(); time.Since(begun) < d; {
+func (x *wait) handle(handler int, obj any, r recorder) {
+	begun := time.Now()
+	for time.Since(begun) < handlerTime {
 	}
+	if handler > 0 {
+		return
+	}
+	key, err := cache.MetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return // the events are counted
+	}
+	if x.queue == nil {
+		x.arrive(key, r)
+		return
+	}
+	x.added[x.index[key]].Store(int64(time.Since(x.begun)))
+	x.queue.Add(key)
+}
+
+func (x *wait) work(r recorder) {
+	for {
+		key, shutdown := x.queue.Get()
+		if shutdown {
+			return
+		}
+		x.arrive(key, r)
+		x.queue.Done(key)
+	}
+}
+
+func (x *wait) arrive(key string, r recorder) {
+	i, now := x.index[key], int64(time.Since(x.begun))
+	// The histograms clamp what is beyond a minute, which the count shows.
+	_ = r.late.RecordValue(now - x.due[i].Load())
+	_ = r.queued.RecordValue(now - x.added[i].Load())
+	x.handled.Add(1)
 }

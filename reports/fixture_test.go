@@ -61,7 +61,7 @@ func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 		Versions: map[string]string{"k8s.io/client-go": "v0.37.2", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 	}
 	stats := verdict.Stats{Schema: experiment.SchemaVersion,
-		Decision: "Use queue=ring, delaying-queue=heap4, delta-fifo=ring: full drop-ins, 1.22× to 1.90× faster than what they replace. Keep what you have for indexer (client-go): nothing better was shown."}
+		Decision: "Replace the queue, the delaying queue and the delta FIFO: 1.90× the queue, 1.35× the delaying queue, 1.22× the delta FIFO. Keep your indexer: nothing better was shown."}
 	for _, m := range madeUp {
 		component := verdict.ComponentStats{Component: m.name, Decision: fmt.Sprintf("Use %s: a full drop-in, faster than client-go over %d cases.", m.variants[min(2, len(m.variants)-1)].name, len(m.cases))}
 		ranks := map[string]*verdict.Rank{}

@@ -28,7 +28,7 @@ func TestOldRunsStayReadable(t *testing.T) {
 	require.NoError(t, Write(dir, run, stats))
 	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
-	for _, want := range []string{"Use storage=ring, queue=compact", "op=backlog/n=10k", "AMD EPYC", "benchrun run --budget=2m30s", `"ms":`, "2026-11-21 00:14:17 UTC"} {
+	for _, want := range []string{"Replace the queue and the storage: ", "op=backlog/n=10k", "AMD EPYC", "benchrun run --budget=2m30s", `"ms":`, "2026-11-21 00:14:17 UTC"} {
 		assert.Contains(t, string(html), want)
 	}
 	assert.NotContains(t, string(html), "its CPU profile is not shown")

@@ -61,7 +61,7 @@ func TestExecuteStopsAtPrecision(t *testing.T) {
 		assert.Len(t, samples, 2*5*plan.MinRounds)
 
 		stats := verdict.Analyse(run, samples)
-		assert.Equal(t, "Use queue=ring: a full drop-in, 2.00× as fast as what it replaces.", stats.Decision)
+		assert.Equal(t, "Use ring: 2.00× as fast as client-go over 2 cases (geometric mean; 1.99× in the worst), a full drop-in.", stats.Decision)
 		loaded, again, err := experiment.Load(dir)
 		require.NoError(t, err)
 		assert.Equal(t, run.Plan, loaded.Plan)

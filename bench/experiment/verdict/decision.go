@@ -81,6 +81,14 @@ func winner(c ComponentStats) (Rank, bool) {
 	return Rank{}, false
 }
 
+// Pick is the variant to use: the winner, or the baseline, and then false.
+func (c ComponentStats) Pick() (Rank, bool) {
+	if best, ok := winner(c); ok {
+		return best, true
+	}
+	return Rank{Variant: baselineOf(c)}, false
+}
+
 func baselineOf(c ComponentStats) string {
 	if len(c.Cases) == 0 {
 		return "the baseline"
@@ -171,47 +179,95 @@ func runnersUp(c ComponentStats, best Rank) string {
 	return "; " + strings.Join(s, "; ")
 }
 
-// overall is the report's first sentences.
+// named is how many components a headline names; the table has them all.
+const named = 3
+
+// overall is the report's headline: what to replace and what that brings, what to
+// keep, and on what nothing can be said. Of one component it is that one's decision.
 func overall(components []ComponentStats) string {
-	var use, keep, open, alone []string
-	low, high := math.Inf(1), 0.0
+	var use []replacement
+	var keep, open, alone []string
 	for _, c := range components {
 		best, ok := winner(c)
-		if !ok && !compared(c) {
-			alone = append(alone, fmt.Sprintf("%s (%s alone)", c.Component, baselineOf(c)))
-			continue
+		switch {
+		case ok:
+			use = append(use, replacing(c, best))
+		case !compared(c):
+			alone = append(alone, fmt.Sprintf("%s (%s alone)", spoken(c.Component), baselineOf(c)))
+		case undecided(c):
+			open = append(open, spoken(c.Component))
+		default:
+			keep = append(keep, spoken(c.Component))
 		}
-		if !ok && undecided(c) {
-			open = append(open, c.Component)
-			continue
-		}
-		if !ok {
-			keep = append(keep, fmt.Sprintf("%s (%s)", c.Component, baselineOf(c)))
-			continue
-		}
-		use = append(use, fmt.Sprintf("%s=%s", c.Component, best.Variant))
-		low, high = math.Min(low, best.Ratio), math.Max(high, best.Ratio)
 	}
-	var s []string
+	if len(components) == 1 && len(use) == 1 {
+		return decide(components[0])
+	}
+	slices.SortStableFunc(use, func(a, b replacement) int {
+		if a.headline != b.headline {
+			if a.headline {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.ratio, a.ratio)
+	})
+	var s, what, gains []string
+	for i, r := range use {
+		what = append(what, "the "+r.component)
+		if i < named {
+			gains = append(gains, r.gain)
+		}
+	}
 	if len(use) > 0 {
-		gain := wording.Times(low)
-		if wording.Times(high) != gain {
-			gain = fmt.Sprintf("%s to %s", gain, wording.Times(high))
-		}
-		what := "full drop-ins, %s as fast as what they replace"
-		if len(use) == 1 {
-			what = "a full drop-in, %s as fast as what it replaces"
-		}
-		s = append(s, fmt.Sprintf("Use %s: "+what+".", strings.Join(use, ", "), gain))
+		s = append(s, fmt.Sprintf("Replace %s: %s.", listed(what), strings.Join(gains, ", ")))
 	}
 	if len(keep) > 0 {
-		s = append(s, fmt.Sprintf("Keep what you have for %s: nothing better was shown.", strings.Join(keep, ", ")))
+		s = append(s, fmt.Sprintf("Keep your %s: nothing better was shown.", listed(keep)))
 	}
 	if len(alone) > 0 {
-		s = append(s, fmt.Sprintf("Nothing to compare was measured for %s.", strings.Join(alone, ", ")))
+		s = append(s, fmt.Sprintf("Nothing to compare was measured for %s.", listed(alone)))
 	}
 	if len(open) > 0 {
-		s = append(s, fmt.Sprintf("Too few samples to decide on %s.", strings.Join(open, ", ")))
+		s = append(s, fmt.Sprintf("Too few samples to decide on %s.", listed(open)))
 	}
 	return strings.Join(s, " ")
+}
+
+// A replacement is a component that has a better drop-in.
+type replacement struct {
+	component, gain string
+	headline        bool // a headline case shows the gain
+	ratio           float64
+}
+
+func replacing(c ComponentStats, best Rank) replacement {
+	r := replacement{spoken(c.Component), wording.Times(best.Ratio) + " the " + spoken(c.Component), false, best.Ratio}
+	for _, cs := range c.Cases {
+		i := slices.IndexFunc(cs.Rows, func(r Row) bool { return r.Variant == best.Variant && !r.Control && r.Comparison != nil })
+		if cs.Headline != "" && i >= 0 && cs.Rows[i].Comparison.Verdict == Faster {
+			ratio := cs.Rows[i].Comparison.Ratio
+			return replacement{r.component, wording.Times(ratio) + " " + cs.Headline, true, ratio}
+		}
+	}
+	return r
+}
+
+// spoken is a component's name in a sentence.
+func spoken(component string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(component, "-", " "), "fifo", "FIFO")
+}
+
+// listed joins names; of many it names the first.
+func listed(names []string) string {
+	rest := ""
+	switch n := len(names); {
+	case n > named+1:
+		names, rest = names[:named], fmt.Sprintf("%d others", n-named)
+	case n > 1:
+		names, rest = names[:n-1], names[n-1]
+	default:
+		return strings.Join(names, "")
+	}
+	return strings.Join(names, ", ") + " and " + rest
 }

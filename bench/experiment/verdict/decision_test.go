@@ -1,8 +1,10 @@
 package verdict
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -11,7 +13,7 @@ func TestDecisionOfABaselineAlone(t *testing.T) {
 	assert.Equal(t, "Nothing to compare was measured for drive (client-go alone).", overall([]ComponentStats{alone}))
 	beside := alone
 	beside.Ranking = append(beside.Ranking, Rank{Variant: "ring"})
-	assert.Equal(t, "Keep what you have for drive (client-go): nothing better was shown.", overall([]ComponentStats{beside}))
+	assert.Equal(t, "Keep your drive: nothing better was shown.", overall([]ComponentStats{beside}))
 }
 
 // A variant that failed was not shown to be slower.
@@ -29,4 +31,31 @@ func TestWhyNotTellsOfVerdictsAlone(t *testing.T) {
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(Slower, NoResult)))
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(TooFew, Slower)))
 	assert.Equal(t, "There are too few samples to tell whether anything is faster than client-go.", decide(component(TooFew, NoResult)))
+}
+
+// A headline names what gains most where it counts, and fits on two lines however
+// many components there are.
+func TestHeadline(t *testing.T) {
+	component := func(name, headline string, ratio float64) ComponentStats {
+		better := Row{Arm: experiment.Arm{Variant: "better"}, Comparison: &Comparison{Ratio: ratio, Verdict: Faster}}
+		r := Rank{Variant: "better", Ratio: ratio, Worst: ratio, Cases: 1, Faster: 1}
+		if ratio <= 1 {
+			better.Comparison.Verdict, r.Faster = Same, 0
+		}
+		return ComponentStats{Component: name, Cases: []CaseStats{{Baseline: "client-go", Headline: headline, Rows: []Row{{Arm: experiment.Arm{Variant: "client-go"}}, better}}},
+			Ranking: []Rank{r, {Variant: "client-go", Ratio: 1, Cases: 1}}}
+	}
+	storage, queue := component("storage", "", 1), component("queue", "", 4.8)
+	indexer, fifo := component("indexer", "the writes beside ten listers", 120), component("in-order-fifo", "", 2)
+	assert.Equal(t, "Use better: 4.80× as fast as client-go, a full drop-in.", overall([]ComponentStats{queue}))
+	assert.Equal(t, "Replace the indexer, the queue and the in order FIFO: 120× the writes beside ten listers, 4.80× the queue, 2.00× the in order FIFO. Keep your storage: nothing better was shown.",
+		overall([]ComponentStats{storage, queue, fifo, indexer}))
+	many := []ComponentStats{storage, queue, fifo, indexer, component("elector", "", 0.9)}
+	for i := range 9 {
+		many = append(many, component(fmt.Sprintf("rate-limiting-queue-%d", i), "", 1.1))
+	}
+	headline := overall(many)
+	assert.Contains(t, headline, "Replace the indexer, the queue, the in order FIFO and 9 others: 120× the writes")
+	assert.Contains(t, headline, "Keep your storage and elector:")
+	assert.LessOrEqual(t, len([]rune(headline)), 2*120)
 }

@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "result")
 	code, stdout, stderr := benchrun(t, "run", "--rounds", "8", "--seed", "5", "--out", dir)
 	require.Equal(t, 0, code, stderr)
-	assert.Contains(t, stdout, "Use queue=fast: a full drop-in")
+	assert.Contains(t, stdout, "Use fast: ")
 	assert.Contains(t, stdout, "COMPONENT   VARIANT")
 	assert.Contains(t, stdout, "Report: "+filepath.Join(dir, "report.html"))
 	assert.Contains(t, stderr, "seed 5")

@@ -191,7 +191,11 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 		return errors.Join(out.print(w, rankingTable(stats)), wrote)
 	}
 	fmt.Fprintf(w, "%s\n\n", stats.Decision)
-	if err := out.print(w, rankingTable(stats)); err != nil {
+	t := rankingTable(stats)
+	if len(stats.Components) > 1 {
+		t = decisionTable(stats)
+	}
+	if err := out.print(w, t); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nSampling ended because %s. ", why(run))
@@ -203,6 +207,21 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 		_, err = fmt.Fprintln(w, "Report:", filepath.Join(dir, "report.html"))
 	}
 	return errors.Join(err, wrote)
+}
+
+// decisionTable has a row a component: what to use, and what that brings.
+func decisionTable(stats verdict.Stats) table {
+	t := table{value: stats, header: []string{"component", "use", "ratio", "worst", "faster in", "noise", "load"}}
+	for _, c := range stats.Components {
+		use, ok := c.Pick()
+		if !ok {
+			t.rows = append(t.rows, []string{c.Component, use.Variant, "-", "-", "-", noiseOf(c), loadOf(c)})
+			continue
+		}
+		t.rows = append(t.rows, []string{c.Component, use.Variant, wording.Times(use.Ratio), wording.Times(use.Worst),
+			fmt.Sprintf("%d of %d", use.Faster, use.Cases), noiseOf(c), loadOf(c)})
+	}
+	return t
 }
 
 func rankingTable(stats verdict.Stats) table {
