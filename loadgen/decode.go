@@ -3,6 +3,7 @@ package loadgen
 import (
 	"encoding"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"reflect"
@@ -16,11 +17,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxSpec bounds a workload file, so that a wrong path, such as a recording's, is
+// no long wait.
+const maxSpec = 1 << 20
+
 // ReadSpec reads a spec from a YAML file.
 func ReadSpec(path string) (*Spec, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSpec+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxSpec {
+		return nil, fmt.Errorf("%s: is larger than %d KiB, expected a workload of a few lines", path, maxSpec>>10)
 	}
 	return ParseSpec(path, data)
 }

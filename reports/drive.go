@@ -244,7 +244,8 @@ func (a *driveArm) curve(name string) []bounds {
 	var curve []bounds
 	for _, q := range quantiles {
 		if v := values[q]; 2*len(v) >= len(a.rounds) {
-			middle := median(v) // sorts v
+			slices.Sort(v)
+			middle := verdict.Summarise(v, 0.95).Center
 			curve = append(curve, bounds{figure(q), figure(middle), figure(v[0]), figure(v[len(v)-1])})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
 )
@@ -103,7 +104,7 @@ func balanceTable(d *driven) *table {
 				for _, r := range arm.rounds {
 					values = append(values, c.of(r))
 				}
-				value = median(values)
+				value = verdict.Summarise(values, 0.95).Center
 			}
 			cell := cellValue{Text: none}
 			if finite(value) {
@@ -181,7 +182,7 @@ func driveFacts(d *driven) []fact {
 		}
 	}
 	slices.Sort(loads)
-	return append(facts, fact{"Load", seconds(median(loads)) + " each"})
+	return append(facts, fact{"Load", seconds(verdict.Summarise(loads, 0.95).Center) + " each"})
 }
 
 // seconds formats a time to three digits in the unit that suits it.

@@ -34,7 +34,7 @@ func runFacts(run experiment.Run) []fact {
 	if !run.Started.IsZero() {
 		facts = append(facts, fact{"Started", run.Started.UTC().Format("2006-01-02 15:04:05 UTC")})
 		if !run.Finished.IsZero() {
-			facts = append(facts, fact{"Took", duration(run.Finished.Sub(run.Started))})
+			facts = append(facts, fact{"Took", wording.Elapsed(run.Finished.Sub(run.Started))})
 		}
 	}
 	failed := 0
@@ -63,7 +63,7 @@ func budget(plan experiment.Plan) string {
 		text = fmt.Sprintf("%d to %s", plan.MinRounds, text)
 	}
 	if plan.Budget > 0 {
-		text = duration(plan.Budget.Round(time.Second)) + ", " + text
+		text = wording.Elapsed(plan.Budget.Round(time.Second)) + ", " + text
 	}
 	return text
 }

@@ -2,9 +2,7 @@ package reports
 
 import (
 	"math"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
@@ -22,24 +20,6 @@ func interval(c verdict.Comparison) string {
 		return none
 	}
 	return strings.TrimSuffix(wording.Times(c.Low), "×") + " to " + wording.Times(c.High)
-}
-
-// zeros are the seconds, or minutes and seconds, that a duration ends with if
-// there are none, behind the unit before them: 2m10s has none, 2m0s has.
-var zeros = regexp.MustCompile(`^(.*?[hm])(0m)?0s$`)
-
-// duration formats d to what a person would say.
-func duration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return zeros.ReplaceAllString(d.Round(time.Second).String(), "$1")
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	default:
-		return d.Round(time.Millisecond).String()
-	}
 }
 
 // A column formats all values of one unit in a table to one scale, so that

@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -41,7 +42,7 @@ func TestSpread(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{118 * time.Second: "1m58s", 2 * time.Minute: "2m", 130 * time.Second: "2m10s", 90 * time.Minute: "1h30m", 2 * time.Hour: "2h", time.Hour + 30*time.Second: "1h0m30s", 2*time.Second + 340*time.Millisecond: "2.3s", 50 * time.Millisecond: "50ms"} {
-		assert.Equal(t, want, duration(d))
+		assert.Equal(t, want, wording.Elapsed(d))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/perf/benchunit"
 )
@@ -149,7 +150,7 @@ func (g Gate) Markdown() []byte {
 		line("")
 		line("</details>")
 	}
-	return w.Bytes()
+	return []byte(plain.Text(w.String()))
 }
 
 // largest sorts the changes that are shown by their size.

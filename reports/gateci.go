@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 )
 
 // maxAnnotations is how many of a kind GitHub shows of one step.
@@ -37,7 +39,7 @@ func (g Gate) GitHub() []byte {
 		}
 		command("warning", x.Scope, x.Text)
 	}
-	return w.Bytes()
+	return []byte(plain.Text(w.String()))
 }
 
 // what is a failure in a few words.
@@ -82,7 +84,7 @@ func (g Gate) GitLab() ([]byte, error) {
 		issues = append(issues, issue{f.String(), "benchrun-compare", fmt.Sprintf("%x", sum[:16]), "major", where})
 	}
 	b, err := json.MarshalIndent(issues, "", "  ")
-	return append(b, '\n'), err
+	return append(plain.JSON(b), '\n'), err
 }
 
 // JUnit is a JUnit XML report: a suite for the gate, a test for each comparison
@@ -137,5 +139,5 @@ func (g Gate) JUnit() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(xml.Header), append(b, '\n')...), nil
+	return []byte(plain.Text(xml.Header + string(b) + "\n")), nil
 }

@@ -1,9 +1,6 @@
 package reports
 
 import (
-	"math"
-	"slices"
-
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
@@ -15,7 +12,7 @@ func medianFloor(cases []verdict.CaseStats) float64 {
 			floors = append(floors, c.NoiseFloor)
 		}
 	}
-	return median(floors)
+	return verdict.Summarise(floors, 0.95).Center
 }
 
 // known is false for the floor of a case whose control left no ratio.
@@ -26,16 +23,4 @@ func floorText(floor float64) string {
 		return "unknown"
 	}
 	return wording.Percent(floor)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(values)
-	mid := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[mid]
-	}
-	return (values[mid-1] + values[mid]) / 2
 }

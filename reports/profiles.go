@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,7 +45,6 @@ type flame struct {
 
 // Limits that keep the page small and a broken file harmless.
 const (
-	maxProfileBytes = 16 << 20
 	whole10k        = 10_000
 	smallestShare   = 30      // in 1/10000: narrower frames can't be seen
 	maxGraphNumbers = 150_000 // of all flame graphs, about 4 bytes each
@@ -115,14 +113,7 @@ func (set *profileSet) read(root *os.Root, dir string) (flame, error) {
 		return flame{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
-	if err != nil {
-		return flame{}, err
-	}
-	if len(data) > maxProfileBytes {
-		return flame{}, fmt.Errorf("%s: larger than %d MiB", name, maxProfileBytes>>20)
-	}
-	p, err := profile.ParseData(data)
+	p, err := readProfile(f)
 	if err != nil {
 		return flame{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -20,17 +20,15 @@
 package reports
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/calibration"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
@@ -76,7 +74,7 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 		{"report.md", markdown},
 		{"report.html", html},
 	} {
-		if err := writeFile(root, f.name, f.data); err != nil {
+		if err := writeText(filepath.Join(dir, f.name), f.data); err != nil {
 			return err
 		}
 	}
@@ -143,31 +141,7 @@ func existing(root *os.Root, links []link) []link {
 	return kept
 }
 
-// writeFile writes name in root through a temporary file beside it, so that a
-// full disk leaves the old file or none.
-func writeFile(root *os.Root, name string, data []byte) (err error) {
-	temp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp")
-	defer func() {
-		if err != nil {
-			root.Remove(temp)
-			err = fmt.Errorf("writing %s: %w", path.Join(root.Name(), name), err)
-		}
-	}()
-	if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, data) {
-		return nil
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return root.Rename(temp, name)
+// writeText writes a report in which no name gives commands to its reader.
+func writeText(path string, data []byte) error {
+	return atomicfile.Write(path, []byte(plain.Text(string(data))))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,15 +29,10 @@ func WriteResults(dir string, run experiment.Run, stats verdict.Stats) ([]string
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	var names []string
 	for name, text := range pages {
 		names = append(names, name)
-		if err := writeFile(root, name, text); err != nil {
+		if err := writeText(filepath.Join(dir, name), text); err != nil {
 			return nil, err
 		}
 	}

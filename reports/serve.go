@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/google/pprof/profile"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 )
 
 // A Server shows the result directories in a directory, or the directory
@@ -39,6 +40,8 @@ type Server struct {
 	mu   sync.Mutex // guards seen
 	seen map[string]servedRun
 	mux  *http.ServeMux
+
+	requests, pprofs chan struct{} // those under way
 }
 
 // pprofPages leaves out those that read sources, run programs or write files.
@@ -46,8 +49,9 @@ var pprofPages = []string{"flamegraph", "top", "peek", "download"}
 
 const profileSuffix = ".pb.gz"
 
-// maxServedProfile bounds what is read of a stored profile.
-const maxServedProfile = 64 << 20
+// What a server holds at once at most, for what is in the directory may be
+// anybody's: requests, of them pages of profiles, and what the index lists.
+const maxRequests, maxPprof, maxServedRuns, maxServedProfiles = 64, 1, 500, 1000
 
 // NewServer opens dir. Close it after use.
 func NewServer(dir string) (*Server, error) {
@@ -55,7 +59,8 @@ func NewServer(dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{root: root, seen: map[string]servedRun{}, mux: http.NewServeMux()}
+	s := &Server{root: root, seen: map[string]servedRun{}, mux: http.NewServeMux(),
+		requests: make(chan struct{}, maxRequests), pprofs: make(chan struct{}, maxPprof)}
 	if s.isResult(".") {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -76,13 +81,28 @@ func (s *Server) Close() error { return s.root.Close() }
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !Loopback(r.Host) {
-		http.Error(w, fmt.Sprintf("found host %q, expected localhost or a loopback address", r.Host), http.StatusForbidden)
+		fail(w, http.StatusForbidden, "found host %q, expected localhost or a loopback address", r.Host)
 		return
 	}
+	if !enter(r.Context(), s.requests) {
+		return
+	}
+	defer func() { <-s.requests }()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-cache")
 	s.mux.ServeHTTP(w, r)
+}
+
+// enter waits until there is room among what is under way; false if the reader
+// goes away before.
+func enter(ctx context.Context, underWay chan struct{}) bool {
+	select {
+	case underWay <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Loopback reports that a host, with or without a port, is this machine only.
@@ -182,9 +202,13 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", info.ModTime(), f)
 		return
 	}
-	p, err := parseProfile(f)
+	if !enter(r.Context(), s.pprofs) {
+		return
+	}
+	defer func() { <-s.pprofs }()
+	p, err := readProfile(f)
 	if err != nil {
-		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
+		fail(w, http.StatusUnprocessableEntity, "%s: %v", file, err)
 		return
 	}
 	var base *profile.Profile
@@ -195,22 +219,23 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer other.Close()
-		if base, err = parseProfile(other); err != nil {
-			http.Error(w, fmt.Sprintf("%s: %v", name, err), http.StatusUnprocessableEntity)
+		if base, err = readProfile(other); err != nil {
+			fail(w, http.StatusUnprocessableEntity, "%s: %v", name, err)
 			return
 		}
 	}
 	answer := httptest.NewRecorder()
 	if err := servePprof(p, base, answer, r, "/"+page); err != nil {
-		http.Error(w, fmt.Sprintf("%s: %v", file, err), http.StatusUnprocessableEntity)
+		fail(w, http.StatusUnprocessableEntity, "%s: %v", file, err)
 		return
 	}
 	const hide = `<style>#graphbtn,#list,#disasm,#config,#action-source,#action-source-tab{display:none!important}</style></head>`
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(answer.Code)
-	_, _ = w.Write(bytes.Replace(answer.Body.Bytes(), []byte("</head>"), []byte(hide), 1)) // the reader went away
+	_, _ = io.WriteString(w, plain.Text(strings.Replace(answer.Body.String(), "</head>", hide, 1))) // the reader went away
 }
 
-func parseProfile(r io.Reader) (*profile.Profile, error) {
-	return profile.Parse(io.LimitReader(r, maxServedProfile))
+// fail answers with an error.
+func fail(w http.ResponseWriter, code int, format string, args ...any) {
+	http.Error(w, plain.Line(fmt.Sprintf(format, args...)), code)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 )
 
 // A servedRun is one line of the index.
@@ -45,13 +47,14 @@ func (r servedRun) When() string {
 	return r.Started.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// runs lists the result directories, newest first.
-func (s *Server) runs() ([]servedRun, error) {
+// runs lists the result directories, newest first, and counts those that are too
+// many: their names begin with the time.
+func (s *Server) runs() (runs []servedRun, more int, err error) {
 	names := []string{s.single}
 	if s.single == "" {
 		entries, err := fs.ReadDir(s.root.FS(), ".")
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		names = nil
 		for _, e := range entries {
@@ -59,15 +62,16 @@ func (s *Server) runs() ([]servedRun, error) {
 				names = append(names, e.Name())
 			}
 		}
+		more = max(0, len(names)-maxServedRuns)
+		names = names[more:]
 	}
-	var runs []servedRun
 	for _, name := range names {
 		runs = append(runs, s.describe(name))
 	}
 	slices.SortFunc(runs, func(a, b servedRun) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.Name, a.Name))
 	})
-	return runs, nil
+	return runs, more, nil
 }
 
 // describe reads what the index tells of a run, again only when it changed.
@@ -119,7 +123,7 @@ func (s *Server) describe(name string) servedRun {
 	for _, c := range run.Plan.Cases {
 		baselines[path.Dir(filepath.ToSlash(experiment.ProfileDir(c, c.Baseline)))] = c.Baseline
 	}
-	for _, m := range matches {
+	for _, m := range matches[:min(len(matches), maxServedProfiles)] {
 		p := servedProfile{File: strings.TrimPrefix(m, dir+"/")}
 		folder, kind := path.Split(p.File)
 		if name := baselines[path.Dir(path.Clean(folder))]; name != "" && path.Base(folder) != name {
@@ -139,11 +143,16 @@ func globQuote(s string) string {
 }
 
 func (s *Server) readJSON(name string, into any) error {
-	b, err := s.root.ReadFile(name)
+	f, err := s.root.Open(name)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	defer f.Close()
+	b, err := experiment.ReadRecord(f)
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -160,17 +169,17 @@ var indexPage = template.Must(template.New("index").Funcs(template.FuncMap{
 }).Parse(indexText))
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) {
-	runs, err := s.runs()
+	runs, more, err := s.runs()
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		fail(w, http.StatusInternalServerError, "%v", err)
 		return
 	}
 	var page bytes.Buffer
-	if err := indexPage.Execute(&page, map[string]any{"Dir": s.root.Name(), "Runs": runs}); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	if err := indexPage.Execute(&page, map[string]any{"Dir": s.root.Name(), "Runs": runs, "More": more}); err != nil {
+		fail(w, http.StatusInternalServerError, "%v", err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_, _ = page.WriteTo(w) // the reader went away
+	_, _ = io.WriteString(w, plain.Text(page.String())) // the reader went away
 }

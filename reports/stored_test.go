@@ -62,3 +62,21 @@ func TestSampleNamesNoFolders(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotZero(t, profiles)
 }
+
+// The sample is what today's program makes of its samples.
+func TestSampleIsFresh(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sample")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("sample")))
+	run, samples, err := experiment.Load(dir)
+	require.NoError(t, err)
+	stats := verdict.Analyse(run, samples)
+	require.NoError(t, verdict.Write(dir, stats))
+	require.NoError(t, Write(dir, run, stats))
+	for _, name := range []string{"stats.json", "stats.csv", "report.md", "report.html"} {
+		kept, err := os.ReadFile(filepath.Join("sample", name))
+		require.NoError(t, err)
+		made, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.True(t, string(kept) == string(made), "reports/sample/%s is stale: run go run ./cmd/benchrun report reports/sample", name)
+	}
+}

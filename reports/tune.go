@@ -3,11 +3,12 @@ package reports
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
-	"os"
+	"path/filepath"
 
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/tune"
 )
@@ -36,24 +37,12 @@ func WriteTune(dir string, r tune.Result) error {
 
 // writeAdvice writes the three forms of an advice.
 func writeAdvice(dir, name string, advice any, markdown, html []byte) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, name+".json"), advice); err != nil {
 		return fmt.Errorf("directory of the report: %w", err)
 	}
-	defer root.Close()
-	machine, err := json.MarshalIndent(advice, "", "  ")
-	if err != nil {
-		return fmt.Errorf("%s.json: %w", name, err)
-	}
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{name + ".json", append(machine, '\n')}, {name + ".md", markdown}, {"report.html", html}} {
-		if err := writeFile(root, f.name, f.data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(
+		writeText(filepath.Join(dir, name+".md"), markdown),
+		writeText(filepath.Join(dir, "report.html"), html))
 }
 
 // renderTuneHTML prints one file that needs no other and no network, under the

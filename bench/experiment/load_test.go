@@ -128,7 +128,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		verdict.Analyse(loaded, samples)
 		for _, m := range samples {
-			for unit, v := range m.Values {
+			for unit, v := range m.Values.All() {
 				assert.GreaterOrEqual(t, v, 0.0, unit)
 			}
 		}

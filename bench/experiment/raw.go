@@ -13,9 +13,9 @@ import (
 // A Measurement is what one sample measured, read from raw.txt.
 type Measurement struct {
 	Round  int
-	Case   string             // component + "/" + name
-	Arm    string             // as in raw.txt; bench.NullSink's samples are the load's
-	Values map[string]float64 // by tidied unit
+	Case   string // component + "/" + name
+	Arm    string // as in raw.txt; bench.NullSink's samples are the load's
+	Values Values
 }
 
 // Key names a case in schedules and warnings: component + "/" + name.
@@ -50,6 +50,7 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 		warnings = append(warnings, Warn("run", "%s:%d: %s", rawtext.File, line, fmt.Sprintf(format, args...)))
 	}
 	configurations := newConfigurations()
+	var last Values
 	for lines.Scan() {
 		name := "Benchmark" + string(lines.Sample().Name)
 		at, ok := places[name]
@@ -68,7 +69,8 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 			warn(lines.Line(), "left out: the sample %v", err)
 			continue
 		}
-		samples = append(samples, Measurement{max(lines.Round(), 0), at.key, at.arm, values})
+		last = NewValues(values).sharing(last)
+		samples = append(samples, Measurement{max(lines.Round(), 0), at.key, at.arm, last})
 	}
 	for _, err := range lines.Malformed {
 		warnings = append(warnings, Warn("run", "malformed result left out: %v", err))

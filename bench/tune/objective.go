@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // An Objective is a bound that the recommended settings have to keep.
@@ -166,11 +168,5 @@ func Duration(seconds float64) string {
 	if math.IsInf(seconds, 0) || math.IsNaN(seconds) || seconds > 1e9 {
 		return "unbounded"
 	}
-	d := time.Duration(seconds * 1e9)
-	for unit := time.Duration(1); unit <= time.Minute; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.Round(time.Second).String()
+	return wording.Digits(time.Duration(seconds * 1e9))
 }

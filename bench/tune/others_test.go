@@ -141,7 +141,7 @@ reconcile: {workers: 3, service: exp(50ms)}
 
 func TestQueueCosts(t *testing.T) {
 	sample := func(name, arm string, seconds float64) experiment.Measurement {
-		return experiment.Measurement{Case: name, Arm: arm, Values: map[string]float64{"cpu-sec/op": seconds}}
+		return experiment.Measurement{Case: name, Arm: arm, Values: experiment.NewValues(map[string]float64{"cpu-sec/op": seconds})}
 	}
 	costs, err := QueueCosts([]experiment.Measurement{
 		sample(successCase, "mine", 100e-9), sample(successCase, "mine", 300e-9), sample(successCase, "mine", 110e-9),

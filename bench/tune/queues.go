@@ -44,7 +44,7 @@ const (
 func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 	values := map[[2]string][]float64{}
 	for _, s := range samples {
-		if x := s.Values["cpu-sec/op"]; x > 0 && !strings.HasSuffix(s.Arm, experiment.ControlSuffix) {
+		if x, _ := s.Values.Get("cpu-sec/op"); x > 0 && !strings.HasSuffix(s.Arm, experiment.ControlSuffix) {
 			values[[2]string{s.Case, s.Arm}] = append(values[[2]string{s.Case, s.Arm}], x)
 		}
 	}

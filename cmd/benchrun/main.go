@@ -13,15 +13,24 @@ import (
 )
 
 func main() {
-	terminated, stopTerminate := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	hungUp, stopHangUp := context.Background(), func() {}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup(1) it is nobody's wish
+		hungUp, stopHangUp = signal.NotifyContext(hungUp, syscall.SIGHUP)
+	}
+	terminated, stopTerminate := signal.NotifyContext(hungUp, syscall.SIGTERM)
 	ctx, stopInterrupt := signal.NotifyContext(terminated, os.Interrupt)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(time.Second) // timeout(1) signals the process, then its group: one wish
-		stopTerminate()         // the next signal ends the process at once
+		stopHangUp()
+		stopTerminate() // the next signal ends the process at once
 		stopInterrupt()
 	})
 	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if code == 0 && terminated.Err() != nil {
+	switch {
+	case code != 0:
+	case hungUp.Err() != nil:
+		code = 128 + int(syscall.SIGHUP)
+	case terminated.Err() != nil:
 		code = 128 + int(syscall.SIGTERM) // so that a Job's pod is tried again
 	}
 	os.Exit(code)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +39,37 @@ func programs(t *testing.T) {
 	if racing {
 		t.Skip("runs programs that are built without the race detector")
 	}
+}
+
+var builtIn string // the folder of build, "" before it is asked for
+
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "benchrun-test-")
+	if err != nil {
+		return "", err
+	}
+	builtIn = dir
+	bin := filepath.Join(dir, "benchrun")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+// build builds benchrun once for all tests.
+func build(t *testing.T) string {
+	t.Helper()
+	bin, err := built()
+	require.NoError(t, err)
+	return bin
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtIn != "" {
+		os.RemoveAll(builtIn)
+	}
+	os.Exit(code)
 }
 
 // Every command of the README's sh blocks runs as it stands, but for shorter

@@ -67,7 +67,7 @@ func (t trial) habit(ctx context.Context, o Options, dir string, seed uint64) (o
 			return outcome{}, err
 		}
 	}
-	h.Error = math.Abs(math.Log(median(values[0]) / median(values[1])))
+	h.Error = math.Abs(math.Log(statistic.Center(values[0]) / statistic.Center(values[1])))
 	h.False = statistic.UTest(values[0], values[1]) < statistic.Alpha
 
 	plan.Budget, plan.Precision, plan.MaxRounds = time.Duration(h.Seconds*float64(time.Second)), 1e-9, 1_000_000
@@ -155,7 +155,7 @@ func habitOf(outcomes []outcome) *Habit {
 			h.False++
 		}
 	}
-	h.Seconds, h.Error = median(seconds), median(errors)
+	h.Seconds, h.Error = statistic.Center(seconds), statistic.Center(errors)
 	for _, evidence := range evidences {
 		// From the end: the first round after which it is never worse again.
 		for n := rounds - 1; n >= 0; n-- {
@@ -163,10 +163,10 @@ func habitOf(outcomes []outcome) *Habit {
 			for _, x := range outcomes {
 				times, ours = append(times, x.Habit.Rounds[n].Seconds), append(ours, x.Habit.Rounds[n].Error[evidence.unit])
 			}
-			if median(ours) > h.Error {
+			if statistic.Center(ours) > h.Error {
 				break
 			}
-			h.Ours[evidence.unit] = median(times)
+			h.Ours[evidence.unit] = statistic.Center(times)
 		}
 	}
 	h.Error = math.Expm1(h.Error)

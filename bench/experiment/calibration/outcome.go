@@ -2,14 +2,13 @@ package calibration
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
-	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
@@ -36,7 +35,7 @@ func readOutcome(dir string) (outcome, error) {
 }
 
 func (x outcome) write(dir string) error {
-	return rawtext.WriteJSON(filepath.Join(dir, outcomeFile), x)
+	return atomicfile.WriteJSON(filepath.Join(dir, outcomeFile), x)
 }
 
 // outcomeOf judges the same samples by each evidence.
@@ -101,15 +100,7 @@ func check(t trial, unit string, outcomes []outcome) Check {
 	}
 	c.Low, c.High = shareInterval(c.Hits, c.Runs)
 	if c.Runs > 0 {
-		c.Seconds, c.Longest, c.Measured = median(seconds), slices.Max(seconds), median(slower)
+		c.Seconds, c.Longest, c.Measured = statistic.Center(seconds), slices.Max(seconds), statistic.Center(slower)
 	}
 	return c
-}
-
-func median(values []float64) float64 {
-	center, _, _ := statistic.Median(values, 0.95)
-	if math.IsNaN(center) {
-		return 0
-	}
-	return center
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
-	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 )
 
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 			}
 			outcomes[t.name] = append(outcomes[t.name], x)
 			result.derive(outcomes)
-			if err := rawtext.WriteJSON(filepath.Join(o.Dir, FileName), result); err != nil {
+			if err := atomicfile.WriteJSON(filepath.Join(o.Dir, FileName), result); err != nil {
 				return result, err
 			}
 		}

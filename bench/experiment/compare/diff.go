@@ -208,7 +208,7 @@ func (s *results) change(before, after *cell, unit string, steady bool) Change {
 	}
 	if x, y := s.relative(before, unit), s.relative(after, unit); len(x) > 0 && len(y) > 0 && c.Ratio > 0 {
 		c.P, c.samples = statistic.UTest(x, y), min(len(x), len(y))
-		c.Relative = median(y) / median(x)
+		c.Relative = statistic.Center(y) / statistic.Center(x)
 	}
 	return c
 }
@@ -265,9 +265,4 @@ func Judge(changes []Change, looks func(Change) bool) []experiment.Warning {
 		return nil
 	}
 	return []experiment.Warning{experiment.Warn("run", "%d of %d comparisons have fewer than the %d samples a side that can show a difference among so many: they may never count", few, len(at), needed)}
-}
-
-func median(values []float64) float64 {
-	center, _, _ := statistic.Median(values, 0.95)
-	return center
 }

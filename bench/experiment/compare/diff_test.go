@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/internal/simulated"
 	"github.com/stretchr/testify/assert"
@@ -64,7 +65,7 @@ func TestDiffOfSlowerMachine(t *testing.T) {
 		for i := range run.Plan.Cases[0].Arms {
 			run.Plan.Cases[0].Arms[i].Peer = run.Plan.Cases[0].Arms[i].Name == run.Plan.Cases[0].Baseline
 		}
-		require.NoError(t, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
+		require.NoError(t, atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
 	}
 	edit(t, filepath.Join(slow, rawtext.File), func(s string) string {
 		return strings.NewReplacer("\t100 ns", "\t140 ns", "\t101 ns", "\t141 ns", "\t102 ns", "\t142 ns").Replace(s)
@@ -103,7 +104,7 @@ func TestDiffPairsByRound(t *testing.T) {
 		require.NoError(t, err)
 		run.Versions = map[string]string{"k8s.io/client-go": "v1", "sigs.k8s.io/controller-runtime": "v1"}
 		c := run.Plan.Cases[0]
-		require.NoError(t, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
+		require.NoError(t, atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
 		raw := "goos: linux\n"
 		for round := range 8 {
 			raw += fmt.Sprintf("%s%d of %s\n", rawtext.RoundMark, round, c.Key())

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"golang.org/x/perf/benchproc"
 )
 
@@ -38,11 +39,11 @@ func Measure(o Options, path string) ([]Point, []experiment.Warning, error) {
 		}
 		c := s.cells[at]
 		for i, unit := range c.units {
-			p := Point{Benchmark: benchmarkName(at.row), Config: configs[at.table], Unit: unit, Center: median(c.values[i]), Noise: s.floor(c, unit), Samples: len(c.values[i])}
+			p := Point{Benchmark: benchmarkName(at.row), Config: configs[at.table], Unit: unit, Center: statistic.Center(c.values[i]), Noise: s.floor(c, unit), Samples: len(c.values[i])}
 			if s.exact(unit) {
 				p.Center = exactly(c.values[i]).Center
 			} else if ratios := s.relative(c, unit); len(ratios) > 0 && s.baseline(c) != c {
-				p.Relative = median(ratios)
+				p.Relative = statistic.Center(ratios)
 			}
 			points = append(points, p)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 )
@@ -48,7 +49,7 @@ type cell struct {
 	residue  benchproc.Key
 	units    []string
 	values   [][]float64 // by unit
-	rounds   [][]int32   // of the values; below 0 where the file marks none
+	rounds   [][]int32   // of the values; none where the file marks none
 	control  *cell       // the A/A control's
 }
 
@@ -246,7 +247,10 @@ func (s *results) add(file int, r *benchfmt.Result, round int32, upstream map[st
 			i = len(c.units)
 			c.units, c.values, c.rounds = append(c.units, unit), append(c.values, nil), append(c.rounds, nil)
 		}
-		c.values[i], c.rounds[i] = append(c.values[i], v.Value), append(c.rounds[i], round)
+		c.values[i] = append(c.values[i], v.Value)
+		if round >= 0 {
+			c.rounds[i] = append(c.rounds[i], round)
+		}
 	}
 }
 
@@ -298,7 +302,7 @@ func (s *results) floor(c *cell, unit string) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
-	return apart(median(a), median(b))
+	return apart(statistic.Center(a), statistic.Center(b))
 }
 
 // relative gives a benchmark's samples as ratios to upstream's code in the same
@@ -308,7 +312,7 @@ func (s *results) relative(c *cell, unit string) []float64 {
 	baseline := s.baseline(c)
 	values, rounds := c.in(unit)
 	base, baseRounds := baseline.in(unit)
-	if len(values) == 0 || len(base) == 0 || !baseline.upstream || slices.Min(base) <= 0 || median(values) <= 0 {
+	if len(values) == 0 || len(base) == 0 || len(values) != len(rounds) || len(base) != len(baseRounds) || !baseline.upstream || slices.Min(base) <= 0 || statistic.Center(values) <= 0 {
 		return nil
 	}
 	of := map[int32]float64{}
@@ -317,7 +321,7 @@ func (s *results) relative(c *cell, unit string) []float64 {
 	}
 	var ratios []float64
 	for i, round := range rounds {
-		if b, ok := of[round]; ok && round >= 0 {
+		if b, ok := of[round]; ok {
 			ratios = append(ratios, values[i]/b)
 		}
 	}

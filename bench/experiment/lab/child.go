@@ -34,9 +34,14 @@ func RunChild(ctx context.Context, argv []string, timeout time.Duration) ([]byte
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	ownGroup(cmd)
+	ends, err := endsWithParent(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer ends()
 	// A descendant may keep the pipes open after the child has gone.
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		return stdout.b, ctx.Err()

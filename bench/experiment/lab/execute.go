@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
@@ -50,7 +51,7 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 		return run, nil, err
 	}
 	run.Schema, run.Started = experiment.SchemaVersion, time.Now().UTC()
-	if err := rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run); err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), run); err != nil {
 		return run, nil, err
 	}
 	raw, err := os.OpenFile(filepath.Join(dir, rawtext.File), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o666)
@@ -63,6 +64,9 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	}
 	run.Plan.Cases = slices.Clone(run.Plan.Cases)
 	x := &execution{run: run, raw: raw, sample: l.Sample, report: l.Report}
+	if x.file, err = raw.Stat(); err != nil {
+		return run, nil, err
+	}
 	for _, c := range run.Plan.Cases {
 		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}, stalls: map[string]int{}})
 	}
@@ -72,6 +76,9 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	if err := raw.Close(); err != nil {
 		return x.run, x.samples, err
 	}
+	if err := x.removed(); err != nil {
+		return x.run, x.samples, err
+	}
 	if run.Plan.Profile == Quick && x.run.Stopped == "budget" {
 		leaveOut(&x.run.Plan, x.cases)
 	}
@@ -79,12 +86,28 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 		x.run.Warnings = append(x.run.Warnings, l.profiles(ctx, dir, x.run.Plan)...)
 	}
 	x.run.Finished = time.Now().UTC()
-	return x.run, x.samples, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), x.run)
+	if err := x.removed(); err != nil {
+		return x.run, x.samples, err
+	}
+	return x.run, x.samples, atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), x.run)
+}
+
+// ErrRemoved says that the result directory is no longer where it was made, so
+// that nothing more can be kept in it.
+var ErrRemoved = errors.New("the result directory was removed or replaced while the run was under way, and its samples with it")
+
+// removed looks whether raw.txt is still the file that is written to.
+func (x *execution) removed() error {
+	if now, err := os.Stat(x.raw.Name()); err != nil || !os.SameFile(now, x.file) {
+		return ErrRemoved
+	}
+	return nil
 }
 
 type execution struct {
 	run     experiment.Run
 	raw     *os.File
+	file    os.FileInfo // raw's, as it was made
 	sample  Sampler
 	report  func(Progress)
 	cases   []*progress
@@ -115,6 +138,9 @@ func (x *execution) rounds(ctx context.Context) error {
 			return err
 		}
 		c.took += time.Since(begin)
+		if err := x.removed(); err != nil {
+			return err
+		}
 		if c.rounds >= x.run.Plan.MinRounds {
 			c.width = widest(x.run.Plan, c)
 		}
@@ -186,7 +212,7 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 	}
 	x.run.Schedule = append(x.run.Schedule, s)
 	if failure == nil {
-		m := experiment.Measurement{Round: c.rounds, Case: s.Case, Arm: arm.Name, Values: values}
+		m := experiment.Measurement{Round: c.rounds, Case: s.Case, Arm: arm.Name, Values: experiment.NewValues(values)}
 		x.samples, c.samples = append(x.samples, m), append(c.samples, m)
 		return nil
 	}

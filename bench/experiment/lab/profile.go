@@ -90,6 +90,12 @@ func (l Lab) profiles(ctx context.Context, dir string, plan experiment.Plan) []e
 		})
 	}
 	workers.Wait()
+	if len(missing) > 0 { // a folder with no profile in it promises one
+		folders, _ := filepath.Glob(filepath.Join(dir, "profiles", "*"))
+		for _, folder := range append(folders, filepath.Join(dir, "profiles")) {
+			os.Remove(folder) // unless it holds something
+		}
+	}
 	slices.SortFunc(missing, func(a, b experiment.Warning) int { return strings.Compare(a.Scope, b.Scope) })
 	return missing
 }

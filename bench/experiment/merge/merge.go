@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 )
@@ -62,7 +63,7 @@ func Dirs(dirs []string, out string) error {
 	defer os.RemoveAll(temp)
 	run := join(shards)
 	run.Warnings = append(run.Warnings, warnings...)
-	if err := rawtext.WriteJSON(filepath.Join(temp, rawtext.RunFile), run); err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(temp, rawtext.RunFile), run); err != nil {
 		return err
 	}
 	if err := joinRaw(shards, filepath.Join(temp, rawtext.File)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/internal/simulated"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
@@ -48,7 +49,7 @@ func shards(t *testing.T) (parent string, dirs []string) {
 		}
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, "profiles", fmt.Sprintf("case-%d", index)), 0o777))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "profiles", fmt.Sprintf("case-%d", index), "cpu.pb.gz"), nil, 0o666))
-		require.NoError(t, rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
+		require.NoError(t, atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), run))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, rawtext.File), []byte(raw), 0o666))
 		dirs = append(dirs, dir)
 	}

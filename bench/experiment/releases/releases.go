@@ -15,11 +15,13 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"go/version"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -80,12 +82,33 @@ func Resolve(ctx context.Context, r Release) (Release, error) {
 	if err != nil {
 		return r, fmt.Errorf("%s@%s: %w", r.Module, r.Version, err)
 	}
-	var found struct{ Version string }
+	var found struct{ Version, GoMod string }
 	if err := json.Unmarshal(out, &found); err != nil {
 		return r, fmt.Errorf("%s@%s: go list: %w", r.Module, r.Version, err)
 	}
 	r.Version = found.Version
-	return r, nil
+	return r, oldEnough(ctx, r, found.GoMod)
+}
+
+var goLine = regexp.MustCompile(`(?m)^go\s+(\S+)`)
+
+// oldEnough refuses a release that this Go can't build. One that the go command
+// fetched for it would build the other releases by another compiler.
+func oldEnough(ctx context.Context, r Release, mod string) error {
+	text, err := os.ReadFile(mod)
+	needs := goLine.FindStringSubmatch(string(text))
+	if err != nil || needs == nil {
+		return err
+	}
+	out, err := goCommand(ctx, os.TempDir(), "env", "GOVERSION")
+	if err != nil {
+		return err
+	}
+	is, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if version.Compare("go"+needs[1], is) > 0 {
+		return fmt.Errorf("%s@%s needs Go %s, and this is %s: set GOTOOLCHAIN=go%[3]s, which builds all versions with that", r.Module, r.Version, needs[1], is)
+	}
+	return nil
 }
 
 // Build makes the program of a release in dir, which it makes, and returns the

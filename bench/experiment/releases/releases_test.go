@@ -50,6 +50,31 @@ func TestBuildWithoutNetwork(t *testing.T) {
 	}
 }
 
+// What needs a newer Go is refused before anything is built, with what to set.
+func TestReleaseOfANewerGo(t *testing.T) {
+	proxy := t.TempDir()
+	versions := filepath.Join(proxy, "k8s.io", "client-go", "@v")
+	require.NoError(t, os.MkdirAll(versions, 0o777))
+	for version, mod := range map[string]string{"v0.98.0": "module k8s.io/client-go\n\ngo 1.25.0\n", "v0.99.0": "module k8s.io/client-go\n\ngo 1.99.1\n", "v0.1.0": "module k8s.io/client-go\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(versions, version+".info"), []byte(`{"Version": "`+version+`"}`), 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(versions, version+".mod"), []byte(mod), 0o666))
+	}
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
+	t.Setenv("GOSUMDB", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	for _, toolchain := range []string{"local", "auto"} {
+		t.Setenv("GOTOOLCHAIN", toolchain)
+		for _, version := range []string{"v0.1.0", "v0.98.0"} {
+			r, err := Resolve(t.Context(), Release{"k8s.io/client-go", version})
+			require.NoError(t, err)
+			assert.Equal(t, version, r.Version)
+		}
+		_, err := Resolve(t.Context(), Release{"k8s.io/client-go", "v0.99.0"})
+		assert.ErrorContains(t, err, "k8s.io/client-go@v0.99.0 needs Go 1.99.1, and this is go1.")
+		assert.ErrorContains(t, err, "set GOTOOLCHAIN=go1.99.1")
+	}
+}
+
 func buildAndList(t *testing.T, r Release) {
 	require.NotEmpty(t, r.Version)
 	program, err := Build(t.Context(), r, filepath.Join(t.TempDir(), "module"))

@@ -21,8 +21,10 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 )
 
 // maxLine bounds the memory for one entry: some 100,000 points.
@@ -64,34 +66,13 @@ func Of(o compare.Options, path, label string) (Entry, []experiment.Warning, err
 	return e, warnings, nil
 }
 
-// Append adds an entry to a history file, which it makes. A line that an
-// earlier crash cut off stays a line of its own.
+// Append adds an entry to a history file, which it makes.
 func Append(path string, e Entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if last := make([]byte, 1); info.Size() > 0 {
-		if _, err := f.ReadAt(last, info.Size()-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return atomicfile.Append(path, plain.JSON(line))
 }
 
 // Read reads history files, result directories and files in the Go benchmark

@@ -115,7 +115,7 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 			plain++
 		}
 		if len(noises[s]) > 0 {
-			s.Noise, _, _ = statistic.Median(noises[s], 0.95)
+			s.Noise = statistic.Center(noises[s])
 		}
 	}
 	if plain > 0 {
@@ -223,8 +223,8 @@ func (s *Series) measure() {
 				high = s.Changes[i+1].At
 			}
 			c := &s.Changes[i]
-			c.Before, _, _ = statistic.Median(s.Values[low:c.At], 0.95)
-			c.After, _, _ = statistic.Median(s.Values[c.At:high], 0.95)
+			c.Before = statistic.Center(s.Values[low:c.At])
+			c.After = statistic.Center(s.Values[c.At:high])
 		}
 		for i, c := range s.Changes {
 			if c.Before > 0 && c.After > 0 && math.Expm1(math.Abs(math.Log(c.After/c.Before))) <= s.Noise {

@@ -138,7 +138,7 @@ func Summarise(values []float64, confidence float64) Summary {
 func summaries(plan experiment.Plan, arm statistic.Series) map[string]Summary {
 	units := map[string]bool{}
 	for _, m := range arm {
-		for unit := range m.Values {
+		for unit := range m.All() {
 			units[unit] = true
 		}
 	}

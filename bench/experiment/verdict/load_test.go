@@ -22,7 +22,7 @@ func rounds(n int, costs map[string]float64) (experiment.Run, []experiment.Measu
 				continue
 			}
 			busy := 1 + float64(round) // the machine slows down
-			samples = append(samples, experiment.Measurement{Round: round, Case: c.Key(), Arm: arm, Values: map[string]float64{c.Unit: cost * busy}})
+			samples = append(samples, experiment.Measurement{Round: round, Case: c.Key(), Arm: arm, Values: experiment.NewValues(map[string]float64{c.Unit: cost * busy})})
 		}
 	}
 	return run, samples
@@ -56,8 +56,9 @@ func TestAQuantileHasNoShare(t *testing.T) {
 	run, samples := rounds(10, map[string]float64{"client-go": 100, "client-go-again": 100, "ring": 20, bench.NullSink: 40})
 	unit := run.Plan.Cases[0].Unit
 	run.Plan.Cases[0].Unit = lateness
-	for _, s := range samples {
-		s.Values[lateness] = s.Values[unit]
+	for i, s := range samples {
+		v, _ := s.Values.Get(unit)
+		samples[i].Values = experiment.NewValues(map[string]float64{unit: v, lateness: v})
 	}
 	stats := Analyse(run, samples)
 	c := stats.Components[0].Cases[0]

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
@@ -106,5 +107,5 @@ func (s Stats) Verdicts() map[Verdict]int {
 
 // Write writes stats.json into a result directory.
 func Write(dir string, stats Stats) error {
-	return rawtext.WriteJSON(filepath.Join(dir, rawtext.StatsFile), stats)
+	return atomicfile.WriteJSON(filepath.Join(dir, rawtext.StatsFile), stats)
 }

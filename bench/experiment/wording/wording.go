@@ -1,11 +1,14 @@
 // Package wording writes the figures that commands and reports have in common,
-// so that they look the same everywhere: counts, shares and ratios.
+// so that they look the same everywhere: counts, shares,
+// ratios and durations.
 package wording
 
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
+	"time"
 )
 
 // None stands where a number is missing.
@@ -45,4 +48,32 @@ func Times(ratio float64) string {
 		return fmt.Sprintf("%.2f×", ratio)
 	}
 	return fmt.Sprintf("%.2g×", ratio)
+}
+
+// Digits writes a duration to three digits: "1.23s", "45.7ms", "2h0m0s".
+func Digits(d time.Duration) string {
+	for unit := time.Duration(1); unit <= time.Minute; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.Round(time.Second).String()
+}
+
+// zeros are the seconds, or minutes and seconds, that a duration ends with if
+// there are none, behind the unit before them: 2m10s has none, 2m0s has.
+var zeros = regexp.MustCompile(`^(.*?[hm])(0m)?0s$`)
+
+// Elapsed writes a duration to what a person would say: "2m", "1.3s".
+func Elapsed(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return zeros.ReplaceAllString(d.Round(time.Second).String(), "$1")
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	default:
+		return d.Round(time.Millisecond).String()
+	}
 }

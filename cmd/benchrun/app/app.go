@@ -46,6 +46,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/spf13/cobra"
@@ -88,9 +90,11 @@ var errGate = errors.New("gate failed")
 
 // Main runs the command line and returns the exit code.
 func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	lab.EndWithParent()
 	root := s.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	stderr = plain.NewWriter(stderr)
+	root.SetOut(plain.NewWriter(stdout))
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd()
 	if shells, _, err := root.Find([]string{"completion"}); err == nil {
@@ -218,7 +222,7 @@ func wantSome(name string) cobra.PositionalArgs {
 
 // oneLine joins the lines of an error.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+	return plain.Line(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; "))
 }
 
 // self is the command line that starts this program again.

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchunit"
@@ -85,6 +87,7 @@ or versions differ.`,
 			if err != nil {
 				return err
 			}
+			defer lessMemory()()
 			result, err := compare.Diff(o, args...)
 			if err != nil {
 				return err
@@ -109,7 +112,7 @@ or versions differ.`,
 				return err
 			}
 			for _, f := range g.Failed {
-				fmt.Fprintf(stderr, "failed: %s\n", onOneLine(f.String()))
+				fmt.Fprintf(stderr, "failed: %s\n", plain.Line(f.String()))
 			}
 			if err := gate.write(cmd, g); err != nil {
 				return err
@@ -117,7 +120,7 @@ or versions differ.`,
 			if err := appendHistory(o, history, args[len(args)-1], label); err != nil {
 				return err
 			}
-			fmt.Fprintf(stderr, "%s.\n", onOneLine(g.Verdict()))
+			fmt.Fprintf(stderr, "%s.\n", plain.Line(g.Verdict()))
 			if len(g.Failed) > 0 || g.Broken != "" {
 				return errGate
 			}
@@ -167,22 +170,11 @@ const maxWarnings = 20
 
 func printWarnings(w io.Writer, warnings []experiment.Warning) {
 	for _, x := range warnings[:min(maxWarnings, len(warnings))] {
-		fmt.Fprintf(w, "warning: %s\n", onOneLine(x.Scope+": "+x.Text))
+		fmt.Fprintf(w, "warning: %s\n", plain.Line(x.Scope+": "+x.Text))
 	}
 	if more := len(warnings) - maxWarnings; more > 0 {
 		fmt.Fprintf(w, "warning: and %d more\n", more)
 	}
-}
-
-// onOneLine keeps a name in a result from writing lines, or commands to the
-// terminal, of its own.
-func onOneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || 0x7f <= r && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 func (o gateOutput) write(cmd *cobra.Command, g reports.Gate) error {
@@ -194,7 +186,7 @@ func (o gateOutput) write(cmd *cobra.Command, g reports.Gate) error {
 	if o.junit != "" {
 		b, err := g.JUnit()
 		if err == nil {
-			err = os.WriteFile(o.junit, b, 0o666)
+			err = atomicfile.Write(o.junit, b)
 		}
 		if err != nil {
 			return fmt.Errorf("--junit: %w", err)
@@ -219,7 +211,7 @@ func (o gateOutput) write(cmd *cobra.Command, g reports.Gate) error {
 // commands of the step may have written to.
 func writeSummary(path string, b []byte) error {
 	if path != os.Getenv("GITHUB_STEP_SUMMARY") {
-		return os.WriteFile(path, b, 0o666)
+		return atomicfile.Write(path, b)
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -252,7 +244,7 @@ func changeTable(changes []compare.Change) table {
 	for _, c := range changes {
 		class := benchunit.ClassOf(c.Unit)
 		t.rows = append(t.rows, []string{
-			shortName(c.Name()), onOneLine(c.Unit),
+			shortName(c.Name()), plain.Line(c.Unit),
 			benchunit.Scale(c.Old.Center, class), benchunit.Scale(c.New.Center, class), reports.ChangeText(c), reports.NoiseText(c),
 			fmt.Sprintf("%.3f", c.P), fmt.Sprintf("%.3f", c.PAdjusted),
 		})
@@ -263,9 +255,9 @@ func changeTable(changes []compare.Change) table {
 // shortName leaves "Benchmark" out, unless the line could then be a command to
 // a CI system: "::error::" or "##[error]".
 func shortName(benchmark string) string {
-	short := onOneLine(strings.TrimPrefix(benchmark, "Benchmark"))
+	short := plain.Line(strings.TrimPrefix(benchmark, "Benchmark"))
 	if strings.HasPrefix(short, ":") || strings.HasPrefix(short, "#") {
-		return onOneLine(benchmark)
+		return plain.Line(benchmark)
 	}
 	return short
 }

@@ -185,9 +185,6 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	if l.job.Seed == 0 {
 		l.job.Seed = uint64(time.Now().UnixNano())
 	}
-	if l.dir == "" {
-		l.dir = newDir("drive")
-	}
 	if len(arms) == 1 && l.rounds <= 1 {
 		for _, name := range []string{"by", "budget", "precision"} {
 			if cmd.Flags().Changed(name) {

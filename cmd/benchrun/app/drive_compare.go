@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
@@ -33,6 +34,9 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 	}
 	c, err := driveCase(load.name, l.by, arms)
 	if err != nil {
+		return err
+	}
+	if l.dir, err = resultDir(l.dir, "drive"); err != nil {
 		return err
 	}
 	run := driveRecord(cmd, l, load, c)
@@ -155,14 +159,10 @@ func (s Suite) keep(dir string, run experiment.Run, r drive.Result, took time.Du
 	}
 	run.Schedule = []experiment.Sample{sample}
 	run.Warnings = []experiment.Warning{experiment.Warn("run", "a single drive shows latencies, it compares nothing")}
-	record, err := json.MarshalIndent(run, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(
+	err := errors.Join(
 		writeResult(resultFile(dir, r.Arm, r.Round), r),
 		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(run.Environment.RawHeader()+line), 0o666),
-		os.WriteFile(filepath.Join(dir, "run.json"), append(record, '\n'), 0o666),
+		atomicfile.WriteJSON(filepath.Join(dir, "run.json"), run),
 	)
 	if err != nil {
 		return err

@@ -74,13 +74,7 @@ func latencyTable(r drive.Result) table {
 
 // shortTime writes nanoseconds with three significant digits.
 func shortTime(ns int64) string {
-	d := time.Duration(ns)
-	for unit := time.Duration(1); unit <= time.Hour; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.Round(time.Second).String()
+	return wording.Digits(time.Duration(ns))
 }
 
 // printDrive is the end of a single drive: what became of the events, the

@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/informerbench/informerbench/loadgen/pace"
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,14 +32,10 @@ func resultFile(dir, arm string, round int) string {
 
 // writeResult writes a drive's full result.
 func writeResult(path string, r drive.Result) error {
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return replaceFile(path, append(b, '\n'))
+	return atomicfile.WriteJSON(path, r)
 }
 
 // driveOnce drives in this process, live on the screen.
@@ -59,8 +56,8 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		defer stop()
 		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
 	}
-	if err := usable(l.dir); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if l.dir, err = resultDir(l.dir, "drive"); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(l.dir, 0o777); err != nil {
 		return err
@@ -119,7 +116,9 @@ func newPacer(cmd *cobra.Command, speed float64) *pace.Pacer {
 func paceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "pace", Short: "Answer moments when they have come", Hidden: true, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return pace.Serve(cmd.InOrStdin(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return pace.Serve(cmd.InOrStdin(), plain.Unwrap(cmd.OutOrStdout()))
+		},
 	}
 }
 
@@ -130,16 +129,27 @@ func quiet() {
 	klog.SetOutput(io.Discard)
 }
 
-// newDir names a directory for a report that is to have none of its own: after the time, and
-// with a number behind it if there is one of the same second.
-func newDir(kind string) string {
-	dir := filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+kind)
-	name := dir
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(name); err != nil {
-			return name
+// resultDir is where a result goes: dir, which has to be new or empty, or by
+// default a new directory named after the time and the kind of result. That is
+// made at once, so that no other process takes it.
+func resultDir(dir, kind string) (string, error) {
+	if dir != "" {
+		if err := usable(dir); err != nil {
+			return dir, fmt.Errorf("--out: %w", err)
 		}
-		name = fmt.Sprintf("%s-%d", dir, n)
+		return dir, nil
+	}
+	first := filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+kind)
+	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
+		return "", err
+	}
+	dir = first
+	for n := 2; ; n++ {
+		err := os.Mkdir(dir, 0o777)
+		if !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+		dir = fmt.Sprintf("%s-%d", first, n)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"golang.org/x/term"
 )
@@ -27,8 +28,8 @@ type driveScreen struct {
 }
 
 func newDriveScreen(w io.Writer, title string) *driveScreen {
-	s := &driveScreen{w: w, title: title}
-	if f, ok := w.(*os.File); ok {
+	s := &driveScreen{w: plain.Unwrap(w), title: plain.Line(title)} // it gives the terminal commands
+	if f, ok := s.w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			s.terminal, s.width = true, width
 		}

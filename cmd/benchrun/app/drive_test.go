@@ -76,7 +76,8 @@ func TestDriveOnce(t *testing.T) {
 	require.Len(t, samples, 1)
 	assert.Equal(t, "drive/workload=small", samples[0].Case)
 	for _, unit := range []string{"sec/op", "cpu-sec/op", "queue-wait-p50-sec", "queue-wait-p99-sec", "settled-p99-sec", "staleness-p99-sec", "events/s", "B/op", "allocs/op"} {
-		assert.Contains(t, samples[0].Values, unit)
+		_, measured := samples[0].Values.Get(unit)
+		assert.True(t, measured, unit)
 	}
 	assert.Equal(t, "rounds", run.Stopped)
 	assert.FileExists(t, filepath.Join(dir, "report.html"))
@@ -278,21 +279,6 @@ func TestShortTime(t *testing.T) {
 
 // What takes minutes refuses a directory that it could not write to at its end,
 // and leaves no trace in one that it could.
-func TestReplaceFileLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	require.NoError(t, replaceFile(path, []byte("one")))
-	require.NoError(t, replaceFile(path, []byte("two")))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
-	require.Error(t, replaceFile(filepath.Join(dir, "taken"), []byte("three")))
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "two", string(b))
-	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
-	require.NoError(t, err)
-	assert.Empty(t, left)
-}
-
 func TestUsable(t *testing.T) {
 	dir := t.TempDir()
 	for _, good := range []string{"", dir, filepath.Join(dir, "new", "newer")} {
@@ -308,5 +294,26 @@ func TestUsable(t *testing.T) {
 	require.Error(t, usable(filepath.Join(file, "new")))
 	if runtime.GOOS == "linux" {
 		require.ErrorContains(t, usable("/proc/self/new"), "/proc/self can't be written to: ")
+	}
+}
+
+// Default directories are made as they are named: of many at once no two are one.
+func TestResultDirsAreApart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n = 20
+	dirs := make(chan string, n)
+	for i := range n {
+		go func() {
+			dir, err := resultDir("", []string{"drive", "quick"}[i%2])
+			assert.NoError(t, err)
+			dirs <- dir
+		}()
+	}
+	seen := map[string]bool{}
+	for range n {
+		dir := <-dirs
+		assert.False(t, seen[dir], dir)
+		assert.DirExists(t, dir)
+		seen[dir] = true
 	}
 }

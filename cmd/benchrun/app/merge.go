@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/merge"
 	"github.com/spf13/cobra"
@@ -30,17 +32,21 @@ differ are an error.`,
   benchrun merge /results --out /results/merged`,
 		Args: wantSome("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if dir == "" {
-				dir = newDir("merged")
-			}
-			if err := merge.Dirs(args, dir); err != nil {
-				return err
-			}
-			run, samples, err := experiment.Load(dir)
+			into, err := resultDir(dir, "merged")
 			if err != nil {
 				return err
 			}
-			return s.publish(cmd.OutOrStdout(), dir, run, samples, out)
+			if err := merge.Dirs(args, into); err != nil {
+				if dir == "" {
+					os.Remove(into) // it is empty
+				}
+				return err
+			}
+			run, samples, err := experiment.Load(into)
+			if err != nil {
+				return err
+			}
+			return s.publish(cmd.OutOrStdout(), into, run, samples, out)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-merged)")

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )
@@ -49,9 +51,7 @@ type table struct {
 func (o output) print(w io.Writer, t table) error {
 	switch o {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(t.value)
+		return printJSON(w, t.value)
 	case "yaml":
 		b, err := yaml.Marshal(t.value)
 		if err != nil {
@@ -73,26 +73,34 @@ func (o output) print(w io.Writer, t table) error {
 			row = slices.Clone(row)
 			row[t.clauses] = few(row[t.clauses])
 		}
-		fmt.Fprintln(tw, strings.Join(row, "\t"))
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = plain.Line(cell)
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	return tw.Flush()
 }
 
-// replaceFile writes a file in one step, so that no reader sees half of it and a
-// full disk leaves none behind. A device is written to as it is.
-func replaceFile(path string, b []byte) error {
-	if special(path) {
-		return os.WriteFile(path, b, 0)
-	}
-	temp := path + ".tmp"
-	err := os.WriteFile(temp, b, 0o666)
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
+// printJSON prints v as JSON, which keeps names as they are by escaping them.
+func printJSON(w io.Writer, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		os.Remove(temp)
+		return err
 	}
+	_, err = w.Write(append(plain.JSON(b), '\n'))
 	return err
+}
+
+// lessMemory has the collector work harder from some hundred megabytes on, so
+// that a result of a million lines is read on a small CI machine. It is not for
+// what measures. The returned function ends it.
+func lessMemory() (end func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(384 << 20)
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // few keeps the first two of a list of clauses and counts the rest: a peer may

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"golang.org/x/term"
 )
@@ -25,8 +26,8 @@ type progressLine struct {
 }
 
 func newProgressLine(w io.Writer) *progressLine {
-	p := &progressLine{w: w}
-	if f, ok := w.(*os.File); ok {
+	p := &progressLine{w: plain.Unwrap(w)} // it gives the terminal commands
+	if f, ok := p.w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			p.terminal = width
 		}
@@ -55,7 +56,7 @@ func (p *progressLine) show(x lab.Progress) {
 	if x.Failed > 0 {
 		line += fmt.Sprintf(" (%d failed)", x.Failed)
 	}
-	line += ", " + x.Doing
+	line += ", " + plain.Line(x.Doing)
 	if p.terminal == 0 {
 		fmt.Fprintln(p.w, line)
 		return

@@ -17,6 +17,7 @@ for example with a newer benchrun, or of a run that was killed.`,
 		Example: `  benchrun report reports/out/20261120T201500Z-quick`,
 		Args:    wantArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			defer lessMemory()()
 			run, samples, err := experiment.Load(args[0])
 			if err != nil {
 				return err

@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ type reportDir struct {
 
 // check refuses a directory that can't take the report.
 func (d *reportDir) check() error {
-	if err := usable(cmp.Or(d.path, newDir(d.kind))); err != nil {
+	if err := usable(cmp.Or(d.path, filepath.Join("reports", "out", d.kind+"-new"))); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
@@ -24,26 +23,12 @@ func (d *reportDir) check() error {
 
 // write has a report written, unless somebody else has written there meanwhile.
 func (d *reportDir) write(write func(dir string) error) error {
-	if d.path != "" {
-		if err := usable(d.path); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(d.path, 0o777); err != nil {
-			return err
-		}
-		return write(d.path)
+	var err error
+	if d.path, err = resultDir(d.path, d.kind); err != nil {
+		return err
 	}
-	for {
-		d.path = newDir(d.kind)
-		if err := os.MkdirAll(filepath.Dir(d.path), 0o777); err != nil {
-			return err
-		}
-		err := os.Mkdir(d.path, 0o777)
-		if err == nil {
-			return write(d.path)
-		}
-		if !errors.Is(err, os.ErrExist) { // else another process was faster
-			return err
-		}
+	if err := os.MkdirAll(d.path, 0o777); err != nil {
+		return err
 	}
+	return write(d.path)
 }

@@ -116,11 +116,9 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 // execute samples a plan into dir, by default one named after time and profile,
 // and publishes what was found.
 func (s Suite) execute(cmd *cobra.Command, l lab.Lab, plan experiment.Plan, versions map[string]string, dir string, out output) error {
-	if dir == "" {
-		dir = newDir(plan.Profile)
-	}
-	if err := usable(dir); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	dir, err := resultDir(dir, plan.Profile)
+	if err != nil {
+		return err
 	}
 	progress := newProgressLine(cmd.ErrOrStderr())
 	l.Report = progress.show
@@ -143,6 +141,9 @@ func (s Suite) conclude(cmd *cobra.Command, dir string, run experiment.Run, samp
 		err = fmt.Errorf("%s: %w", dir, err)
 		if len(samples) == 0 {
 			return err
+		}
+		if errors.Is(err, lab.ErrRemoved) { // the decision is all that is left
+			return errors.Join(printOutcome(cmd.OutOrStdout(), run, verdict.Analyse(run, samples), "", out), err)
 		}
 		run.Warnings = append(run.Warnings, experiment.Warn("run", "the run did not come to its end: %v", err))
 	case len(samples) == 0:
@@ -187,8 +188,18 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 	stats := verdict.Analyse(run, samples)
 	// The decision is shown even if the disk is full.
 	wrote := errors.Join(verdict.Write(dir, stats), s.Report(dir, run, stats))
+	report := filepath.Join(dir, "report.html")
+	if wrote != nil {
+		report = ""
+	}
+	return errors.Join(printOutcome(w, run, stats, report, out), wrote)
+}
+
+// printOutcome prints the decision and the ranking, and names the report, if there
+// is one.
+func printOutcome(w io.Writer, run experiment.Run, stats verdict.Stats, report string, out output) error {
 	if out != "table" {
-		return errors.Join(out.print(w, rankingTable(stats)), wrote)
+		return out.print(w, rankingTable(stats))
 	}
 	fmt.Fprintf(w, "%s\n\n", stats.Decision)
 	t := rankingTable(stats)
@@ -203,10 +214,10 @@ func (s Suite) publish(w io.Writer, dir string, run experiment.Run, samples []ex
 		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
 	}
 	_, err := fmt.Fprintln(w, "Ratios say how many times as fast as the baseline, as geometric means over the cases.")
-	if wrote == nil {
-		_, err = fmt.Fprintln(w, "Report:", filepath.Join(dir, "report.html"))
+	if report != "" {
+		_, err = fmt.Fprintln(w, "Report:", report)
 	}
-	return errors.Join(err, wrote)
+	return err
 }
 
 // decisionTable has a row a component: what to use, and what that brings.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -219,7 +218,7 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		intervals = "one simulation gives no confidence interval, so FROM and TO repeat the mean"
 	}
 	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
-		wording.Count(v.Replicas, "simulation"), roundDuration(first.Load+first.Drain), roundDuration(took), intervals)
+		wording.Count(v.Replicas, "simulation"), wording.Digits(first.Load+first.Drain), wording.Digits(took), intervals)
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {
@@ -251,20 +250,11 @@ func bottleneckText(name string) string {
 func figureText(x float64, unit string) string {
 	switch unit {
 	case "s":
-		return roundDuration(time.Duration(x * 1e9)).String()
+		return wording.Digits(time.Duration(x * 1e9))
 	case "share":
 		return wording.Percent(x)
 	case "1/s":
 		return fmt.Sprintf("%.4g/s", x)
 	}
 	return fmt.Sprintf("%.4g", x)
-}
-
-// roundDuration keeps three digits.
-func roundDuration(d time.Duration) time.Duration {
-	if d == 0 {
-		return 0
-	}
-	digits := math.Floor(math.Log10(math.Abs(float64(d))))
-	return d.Round(time.Duration(math.Pow(10, max(0, digits-2))))
 }

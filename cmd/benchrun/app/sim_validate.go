@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim/reality"
 	"github.com/informerbench/informerbench/loadgen/sim/validate"
@@ -90,7 +91,7 @@ func (v *simValidation) simulate(cmd *cobra.Command) error {
 	for _, r := range rows {
 		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
-			r.Model, figureText(r.Utilisation, "share"), r.Service, roundDuration(r.Theory).String(),
+			r.Model, figureText(r.Utilisation, "share"), r.Service, wording.Digits(r.Theory),
 			figureText(r.Simulated.Mean, "s"), figureText(r.Simulated.Low, "s"), figureText(r.Simulated.High, "s"),
 			fmt.Sprintf("%+.2f%%", 100*r.Difference),
 		})
@@ -118,8 +119,8 @@ func (v *simValidation) compare(cmd *cobra.Command) error {
 		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
 			r.Arrivals, figureText(r.Utilisation, "share"), fmt.Sprint(r.Reconciles),
-			roundDuration(r.DrivenP50).String(), roundDuration(r.SimulatedP50).String(),
-			roundDuration(r.DrivenP99).String(), roundDuration(r.SimulatedP99).String(), yes(r.Agrees()),
+			wording.Digits(r.DrivenP50), wording.Digits(r.SimulatedP50),
+			wording.Digits(r.DrivenP99), wording.Digits(r.SimulatedP99), yes(r.Agrees()),
 		})
 	}
 	return v.end(cmd, t, agree, failure)

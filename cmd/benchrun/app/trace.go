@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/spf13/cobra"
 )
@@ -151,7 +152,7 @@ func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
 		if format == "compact" {
 			return nil, errors.New("--out: the compact format goes to a file, expected --out FILE or --format jsonl")
 		}
-		return &traceOutput{Writer: trace.NewJSON(stdout)}, nil
+		return &traceOutput{Writer: trace.NewJSON(plain.NewJSONWriter(stdout))}, nil
 	}
 	if special(path) {
 		if format == "compact" {
@@ -160,10 +161,7 @@ func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &traceOutput{Writer: trace.NewJSON(f), file: f}, err
 	}
-	o := &traceOutput{path: path, temporary: filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")}
-	if err := os.Remove(o.temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
+	o := &traceOutput{path: path, temporary: atomicfile.Beside(path)}
 	var err error
 	if format == "compact" {
 		o.Writer, err = trace.Create(o.temporary)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/pace"
 	"github.com/informerbench/informerbench/loadgen/trace"
@@ -168,7 +169,7 @@ never lost; how late they were is printed at the end.`,
 			defer in.close()
 			pacer := pace.New()
 			defer pacer.Close()
-			lines := trace.NewJSON(cmd.OutOrStdout())
+			lines := trace.NewJSON(plain.NewJSONWriter(cmd.OutOrStdout()))
 			begin := time.Now()
 			n, err := trace.Replay(cmd.Context(), next, p, pacer, func(record trace.Record) error {
 				if err := lines.Write(record); err != nil || p == trace.AsFastAsPossible {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/trace/fit"
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ written all the same.`,
 			if err := errors.Join(encoder.Encode(spec), encoder.Close()); err != nil {
 				return err
 			}
-			if err := replaceFile(path, text.Bytes()); err != nil {
+			if err := atomicfile.Write(path, text.Bytes()); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
 			distances := fit.Compare(recording, spec, workload)

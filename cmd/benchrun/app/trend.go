@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/trend"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/reports"
@@ -82,7 +83,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) erro
 			}
 			return benchunit.Scale(v, benchunit.ClassOf(s.Unit))
 		}
-		row := []string{shortName(s.Name()), onOneLine(s.Unit), fmt.Sprint(len(s.Values)), figure(s.Values[0]), figure(s.Values[len(s.Values)-1])}
+		row := []string{shortName(s.Name()), plain.Line(s.Unit), fmt.Sprint(len(s.Values)), figure(s.Values[0]), figure(s.Values[len(s.Values)-1])}
 		for i, c := range s.Changes {
 			step := fmt.Sprintf("%+.1f%%", 100*c.Grown())
 			if c.Before == 0 {
@@ -91,7 +92,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) erro
 			if i > 0 && out == "table" {
 				row = []string{"", "", "", "", ""}
 			}
-			tab.rows = append(tab.rows, append(row[:5:5], step, onOneLine(t.Results[s.At[c.At]].Label), fmt.Sprintf("%.4f", c.P)))
+			tab.rows = append(tab.rows, append(row[:5:5], step, plain.Line(t.Results[s.At[c.At]].Label), fmt.Sprintf("%.4f", c.P)))
 		}
 		if len(s.Changes) == 0 && out == "csv" {
 			tab.rows = append(tab.rows, append(row, "~", "-", "-"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/tune"
 )
 
@@ -26,11 +27,11 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string, all bool
 	}
 	for _, a := range r.Queues {
 		if a.Refused != "" {
-			fmt.Fprintf(w, "%s: no advice: %s.\n  Record instead: %s.\n\n", onOneLine(a.Queue), a.Refused, a.Record)
+			fmt.Fprintf(w, "%s: no advice: %s.\n  Record instead: %s.\n\n", plain.Line(a.Queue), a.Refused, a.Record)
 		}
 	}
 	if len(r.Idle) > 0 {
-		fmt.Fprintf(w, "Idle: %s.\n\n", onOneLine(strings.Join(r.Idle, ", ")))
+		fmt.Fprintf(w, "Idle: %s.\n\n", plain.Line(strings.Join(r.Idle, ", ")))
 	}
 	if why := tuneStops[r.Stopped]; why != "" {
 		fmt.Fprintf(w, "%s\n\n", why)
@@ -59,7 +60,7 @@ func indented(text string) string {
 
 // printQueue begins with what to change.
 func printQueue(w io.Writer, a tune.Advice, all bool) error {
-	fmt.Fprintf(w, "%s: %s\n", onOneLine(a.Queue), a.Summary)
+	fmt.Fprintf(w, "%s: %s\n", plain.Line(a.Queue), a.Summary)
 	for _, line := range []string{a.Bottleneck, a.Certainty()} {
 		if line != "" {
 			fmt.Fprintf(w, "  %s\n", line)

@@ -240,17 +240,6 @@ func TestTuneOverloaded(t *testing.T) {
 	assert.Regexp(t, `error: out of reach: small: 1 worker: the load is 2\d\d% of what that carries \(workers\), so no setting is stable; the nearest possible is 3 workers`, stderr)
 }
 
-func TestNewDirIsNew(t *testing.T) {
-	t.Chdir(t.TempDir())
-	seen := map[string]bool{}
-	for range 3 {
-		dir := newDir("tune")
-		assert.False(t, seen[dir], dir)
-		seen[dir] = true
-		require.NoError(t, os.MkdirAll(dir, 0o777))
-	}
-}
-
 // Commands that end in the same second write into directories of their own.
 func TestReportsOfOneSecond(t *testing.T) {
 	t.Chdir(t.TempDir())

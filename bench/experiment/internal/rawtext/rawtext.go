@@ -3,12 +3,8 @@
 package rawtext
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 
 	"golang.org/x/perf/benchfmt"
@@ -63,22 +59,4 @@ func Tidied(v benchfmt.Value) string {
 	}
 	_, unit := benchunit.Tidy(1, v.Unit)
 	return unit
-}
-
-// WriteJSON replaces path in one step, so that no reader sees half of it.
-func WriteJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 )
 
@@ -58,7 +59,7 @@ func Round(r *rand.Rand, n Noise, c experiment.PlannedCase, round int, slow map[
 			factor = 1
 		}
 		samples = append(samples, experiment.Measurement{
-			Round: round, Case: c.Key(), Arm: a.Name, Values: map[string]float64{c.Unit: factor * n(r, round, phase)},
+			Round: round, Case: c.Key(), Arm: a.Name, Values: experiment.NewValues(map[string]float64{c.Unit: factor * n(r, round, phase)}),
 		})
 	}
 	return samples
@@ -69,7 +70,7 @@ func Round(r *rand.Rand, n Noise, c experiment.PlannedCase, round int, slow map[
 func WriteResult(dir string) error {
 	plan := Plan(1)
 	c := plan.Cases[0]
-	err := rawtext.WriteJSON(filepath.Join(dir, rawtext.RunFile), experiment.Run{Schema: experiment.SchemaVersion, Plan: plan})
+	err := atomicfile.WriteJSON(filepath.Join(dir, rawtext.RunFile), experiment.Run{Schema: experiment.SchemaVersion, Plan: plan})
 	if err != nil {
 		return err
 	}

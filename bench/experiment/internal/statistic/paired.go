@@ -23,6 +23,9 @@ func PairedRatio(logs []float64, confidence float64) (ratio, low, high float64) 
 	if n == 0 {
 		return math.NaN(), 0, math.Inf(1)
 	}
+	if n > manyRounds {
+		return pairedOfMany(logs, confidence)
+	}
 	walsh := make([]float64, 0, n*(n+1)/2)
 	for i, a := range logs {
 		for _, b := range logs[i:] {
@@ -36,6 +39,40 @@ func PairedRatio(logs []float64, confidence float64) (ratio, low, high float64) 
 		return ratio, 0, math.Inf(1)
 	}
 	return ratio, math.Exp(walsh[k]), math.Exp(walsh[len(walsh)-1-k])
+}
+
+// manyRounds is from how many rounds the Walsh averages are too many to list.
+const manyRounds = 1000
+
+// pairedOfMany is PairedRatio without a list of the Walsh averages: bisection
+// finds the one that so many are not above.
+func pairedOfMany(logs []float64, confidence float64) (ratio, low, high float64) {
+	n := len(logs)
+	sorted := slices.Sorted(slices.Values(logs))
+	upTo := func(x float64) (count int) { // the averages up to x, from both ends
+		j := n - 1
+		for i := 0; i <= j; i++ {
+			for j >= i && (sorted[i]+sorted[j])/2 > x {
+				j--
+			}
+			count += max(0, j-i+1)
+		}
+		return count
+	}
+	at := func(k int) float64 { // the k-th smallest, from 0
+		a, b := sorted[0], sorted[n-1]
+		for range 64 {
+			if middle := (a + b) / 2; upTo(middle) > k {
+				b = middle
+			} else {
+				a = middle
+			}
+		}
+		return b
+	}
+	all := n * (n + 1) / 2
+	k := signedRankCritical(n, (1-confidence)/2)
+	return math.Exp((at((all-1)/2) + at(all/2)) / 2), math.Exp(at(k)), math.Exp(at(all - 1 - k))
 }
 
 // SignedRank is the two-sided p-value of Wilcoxon's signed-rank test that the

@@ -60,3 +60,16 @@ func TestSignedRank(t *testing.T) {
 	}
 	assert.Less(t, SignedRank(one), 1e-9)
 }
+
+// However many rounds there are, the estimate is the same.
+func TestPairedOfMany(t *testing.T) {
+	const seed = 7
+	r := rand.New(rand.NewPCG(seed, 0))
+	logs := make([]float64, manyRounds)
+	for i := range logs {
+		logs[i] = math.Round(1e3*r.NormFloat64()) / 1e4 // with ties
+	}
+	ratio, low, high := PairedRatio(logs, 0.95)
+	manyRatio, manyLow, manyHigh := pairedOfMany(logs, 0.95)
+	assert.InDeltaSlice(t, []float64{ratio, low, high}, []float64{manyRatio, manyLow, manyHigh}, 1e-12, "seed %d", seed)
+}

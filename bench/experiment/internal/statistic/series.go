@@ -8,7 +8,7 @@ import (
 )
 
 // A Series is one arm's samples by round.
-type Series = map[int]experiment.Measurement
+type Series = map[int]experiment.Values
 
 // ByArm sorts samples by case, arm and round.
 func ByArm(samples []experiment.Measurement) map[string]map[string]Series {
@@ -22,7 +22,7 @@ func ByArm(samples []experiment.Measurement) map[string]map[string]Series {
 		if arms[m.Arm] == nil {
 			arms[m.Arm] = Series{}
 		}
-		arms[m.Arm][m.Round] = m
+		arms[m.Arm][m.Round] = m.Values
 	}
 	return cases
 }
@@ -31,8 +31,8 @@ func ByArm(samples []experiment.Measurement) map[string]map[string]Series {
 func LogRatios(baseline, arm Series, unit string) []float64 {
 	var logs []float64
 	for round, b := range baseline {
-		a, ok := arm[round]
-		x, y := b.Values[unit], a.Values[unit]
+		x, _ := b.Get(unit)
+		y, ok := arm[round].Get(unit)
 		if ok && x > 0 && y > 0 {
 			logs = append(logs, math.Log(x/y))
 		}
@@ -49,7 +49,7 @@ func Values(arm Series, unit string) []float64 {
 	slices.Sort(rounds)
 	var values []float64
 	for _, round := range rounds {
-		if v, ok := arm[round].Values[unit]; ok {
+		if v, ok := arm[round].Get(unit); ok {
 			values = append(values, v)
 		}
 	}

@@ -25,6 +25,15 @@ func Median(values []float64, confidence float64) (center, low, high float64) {
 	return s.Center, s.Lo, s.Hi
 }
 
+// Center is the median alone, 0 of none.
+func Center(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	center, _, _ := Median(values, 0.95)
+	return center
+}
+
 func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }

@@ -1,0 +1,38 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxRecord bounds a run.json, or another record that is read whole. One of a
+// full run has some ten megabytes.
+const maxRecord = 64 << 20
+
+// ReadRecord reads a file that is to be held whole; one that is too large for
+// that is refused unread.
+func ReadRecord(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxRecord {
+		return nil, fmt.Errorf("found %d MiB, expected at most %d MiB", info.Size()>>20, maxRecord>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, maxRecord))
+}
+
+// readFile is ReadRecord of a path.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := ReadRecord(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}

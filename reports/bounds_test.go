@@ -1,0 +1,80 @@
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func zipped(t *testing.T, parts int, part []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for range parts {
+		_, err := z.Write(part)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return b.Bytes()
+}
+
+// A result directory may be anybody's: what is small on disk and large in memory
+// is refused by the server and left out of a report, and costs little.
+func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	profiles := filepath.Join(dir, "profiles", "queue_op=cycle", "ring")
+	require.NoError(t, os.MkdirAll(profiles, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"schema": 1}`), 0o666))
+	server, err := NewServer(dir)
+	require.NoError(t, err)
+	defer server.Close()
+	get := func(path string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		return w
+	}
+	bomb := zipped(t, 300, make([]byte, 1<<20))
+	for want, data := range map[string][]byte{
+		"unpacks to more than 8 MiB":    bomb,
+		"is no profile, expected":       zipped(t, 1, bomb),                // gzip within gzip
+		"samples, functions and places": zipped(t, 1<<20, []byte{0x12, 0}), // empty samples
+		"unexpected EOF":                bomb[:1<<10],
+		"is no profile":                 []byte("no gzip"),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(profiles, "cpu.pb.gz"), data, 0o666))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		answer := get("/pprof/" + filepath.Base(dir) + "/profiles/queue_op=cycle/ring/cpu.pb.gz/top")
+		runtime.ReadMemStats(&after)
+		assert.Equal(t, http.StatusUnprocessableEntity, answer.Code)
+		assert.Contains(t, answer.Body.String(), want)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), want)
+	}
+
+	require.NoError(t, os.Truncate(filepath.Join(dir, "run.json"), 1<<30)) // it takes no room
+	answer := get("/")
+	assert.Equal(t, http.StatusOK, answer.Code)
+	assert.Contains(t, answer.Body.String(), "run.json: found 1024 MiB, expected at most 64 MiB")
+}
+
+// A request waits for its turn, and no longer than its reader.
+func TestRequestsTakeTurns(t *testing.T) {
+	underWay := make(chan struct{}, 1)
+	require.True(t, enter(t.Context(), underWay))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.False(t, enter(gone, underWay))
+	<-underWay
+	require.True(t, enter(t.Context(), underWay))
+}
