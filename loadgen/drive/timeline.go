@@ -9,11 +9,11 @@ import (
 
 // A timeline takes a Tick a second.
 type timeline struct {
-	ticks          []Tick
-	wait, settled  *hdr.Histogram
-	before         Tick // totals at the tick before
+	ticks         []Tick
+	wait, settled *hdr.Histogram
+	before        Tick // totals at the tick before
 	beforeReading reading
-	heapPeak       int64
+	heapPeak      int64
 }
 
 // total reads the counters that only grow.

@@ -100,7 +100,7 @@ func oldEnough(ctx context.Context, r Release, mod string) error {
 	if err != nil || needs == nil {
 		return err
 	}
-	out, err := goCommand(ctx, os.TempDir(), "env", "GOVERSION")
+	out, err := gocommand.Run(ctx, os.TempDir(), "env", "GOVERSION")
 	if err != nil {
 		return err
 	}
