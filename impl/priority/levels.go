@@ -98,7 +98,7 @@ func (l *levels[T]) insert(slot uint32) {
 	}
 	if v.list.Len == 0 || e.X.turn() > l.Keys.At(v.list.Tail).X.turn() {
 		e.X.low = v.list.Tail
-		l.Push(&v.list, slot)
+		l.Push(&v.list, slot, e)
 		return
 	}
 	if v.early == nil {
@@ -123,7 +123,7 @@ func (l *levels[T]) remove(slot uint32) {
 		e.X.level &^= early
 		v.early.Remove()
 	case slot == v.list.Head:
-		l.Shift(&v.list)
+		v.list.Shift(e.Word)
 	default:
 		next := e.Word & core.End
 		l.Link(e.X.low, next)

@@ -331,7 +331,7 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	q.remove(slot)
 	q.leave(&e.X)
 	e.X = place{}
-	q.Hand(slot)
+	q.Hand(slot, e)
 	q.ready--
 	q.eligible--
 	q.Handed()
@@ -354,8 +354,8 @@ func (q *priorityQueue[T]) next() uint32 {
 func (q *priorityQueue[T]) Done(item T) {
 	hash := q.Keys.Hash(item)
 	q.Lock()
-	slot, held := q.Held(hash, item)
-	if !held {
+	slot, e := q.Held(hash, item)
+	if e == nil {
 		q.Unlock()
 		return
 	}
@@ -363,10 +363,10 @@ func (q *priorityQueue[T]) Done(item T) {
 		q.Count(q.eligible, func() { q.Meter.Done(q.Keys.Times(slot)) })
 	}
 	q.Finished()
-	if q.Return(slot) {
+	if q.Return(slot, e) {
 		q.eligible++
 		q.insert(slot)
-	} else if !q.Keys.At(slot).X.waits() {
+	} else if !e.X.waits() {
 		q.Keys.Remove(slot)
 	}
 	q.Leave(q.eligible)

@@ -194,7 +194,7 @@ func (q *fused[T]) reschedule(item T, next func(before int64, waited bool) (at i
 			q.schedule(slot, at)
 		}
 	}
-	q.Release(slot)
+	q.Release(slot, q.Keys.At(slot))
 	return false, waited
 }
 
@@ -308,8 +308,9 @@ func (q *fused[T]) Forget(item T) {
 	hash := q.Keys.Hash(item)
 	q.Lock() // nothing panics until Unlock
 	if slot, found := q.Find(hash, item); found {
-		q.Keys.At(slot).X.failures = 0
-		q.Release(slot)
+		e := q.Keys.At(slot)
+		e.X.failures = 0
+		q.Release(slot, e)
 	}
 	q.Unlock()
 }
@@ -354,7 +355,7 @@ func (q *fused[T]) end() {
 		if q.times.Current(n) {
 			e := q.Keys.At(n.Slot)
 			e.X.low, e.X.high = 0, 0
-			q.Release(n.Slot)
+			q.Release(n.Slot, e)
 		}
 		return false
 	})

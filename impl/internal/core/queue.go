@@ -58,8 +58,18 @@ func (q *Queue[T, X]) Add(item T) {
 	case q.Meter != nil:
 		q.addCounted(hash, item)
 	default:
-		slot, _ := q.Keys.Enter(hash, item)
-		q.Mark(slot)
+		slot, found := q.Keys.Enter(hash, item)
+		e := q.Keys.At(slot)
+		if found && e.Word != 0 {
+			e.Word |= Dirty
+			q.Unlock()
+			return
+		}
+		q.Push(&q.Ready, slot, e)
+		if q.Alone() {
+			q.Unlock()
+			return
+		}
 	}
 	q.Leave(q.Ready.Len)
 }
@@ -82,7 +92,7 @@ func (q *Queue[T, X]) addCounted(hash uint32, item T) {
 // Mark makes an entry dirty. One in processing will be queued by Done.
 func (q *Queue[T, X]) Mark(slot uint32) {
 	if e := q.Keys.At(slot); e.Word == 0 {
-		q.Push(&q.Ready, slot)
+		q.Push(&q.Ready, slot, e)
 	} else {
 		e.Word |= Dirty
 	}
@@ -130,12 +140,19 @@ func (q *Queue[T, X]) TryGet() (item T, ok bool) {
 
 // hand hands out the oldest queued item and releases the lock.
 func (q *Queue[T, X]) hand() (item T) {
-	item = q.Keys.Key(q.Ready.Head)
+	slot := q.Ready.Head
+	item = q.Keys.Key(slot)
 	if q.Meter != nil {
-		q.Count(q.Ready.Len, func() { q.Meter.Get(q.Keys.Times(q.Ready.Head), item == item) })
+		q.countGet(slot, item == item)
 	}
-	q.Hand(q.Shift(&q.Ready))
+	e := q.Keys.At(slot)
+	q.Ready.Shift(e.Word)
+	q.Hand(slot, e)
 	q.Handed()
+	if q.Alone() {
+		q.Unlock()
+		return item
+	}
 	q.Leave(q.Ready.Len)
 	return item
 }
@@ -144,21 +161,30 @@ func (q *Queue[T, X]) hand() (item T) {
 func (q *Queue[T, X]) Done(item T) {
 	hash := q.Keys.Hash(item)
 	q.Lock()
-	slot, held := q.Held(hash, item)
-	if !held {
+	slot, e := q.Held(hash, item)
+	if e == nil {
 		q.Unlock()
 		return
 	}
 	if q.Meter != nil {
-		q.Count(q.Ready.Len, func() { q.Meter.Done(q.Keys.Times(slot)) })
+		q.countDone(slot)
 	}
 	q.Finished()
-	if q.Return(slot) {
-		q.Push(&q.Ready, slot)
-	} else {
-		q.Release(slot)
+	if q.Return(slot, e) {
+		q.Push(&q.Ready, slot, e)
+		q.Leave(q.Ready.Len)
+		return
 	}
-	q.Leave(q.Ready.Len)
+	q.Release(slot, e)
+	q.Unlock() // nobody has to come for that
+}
+
+func (q *Queue[T, X]) countGet(slot uint32, known bool) {
+	q.Count(q.Ready.Len, func() { q.Meter.Get(q.Keys.Times(slot), known) })
+}
+
+func (q *Queue[T, X]) countDone(slot uint32) {
+	q.Count(q.Ready.Len, func() { q.Meter.Done(q.Keys.Times(slot)) })
 }
 
 func (q *Queue[T, X]) update() {

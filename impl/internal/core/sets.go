@@ -39,8 +39,8 @@ type List struct {
 }
 
 // Push appends an entry, which is dirty and not in processing from now on.
-func (s *Sets[T, X]) Push(l *List, slot uint32) {
-	s.Keys.At(slot).Word = Dirty | End
+func (s *Sets[T, X]) Push(l *List, slot uint32, e *Entry[X]) {
+	e.Word = Dirty | End
 	if l.Len == 0 {
 		l.Head = slot
 	} else {
@@ -56,17 +56,15 @@ func (s *Sets[T, X]) Link(slot, next uint32) {
 	e.Word = e.Word&^End | next
 }
 
-// Shift takes the first entry out of a list that has one.
-func (s *Sets[T, X]) Shift(l *List) (slot uint32) {
-	slot = l.Head
-	l.Head = s.Keys.At(slot).Word & End
+// Shift takes the first entry, which has that link, out of a list.
+func (l *List) Shift(next uint32) {
+	l.Head = next & End
 	l.Len--
-	return slot
 }
 
 // Hand marks an entry, which is in no list any more, as in processing only.
-func (s *Sets[T, X]) Hand(slot uint32) {
-	s.Keys.At(slot).Word = Processing
+func (s *Sets[T, X]) Hand(slot uint32, e *Entry[X]) {
+	e.Word = Processing
 	s.last = slot + 1
 }
 
@@ -87,25 +85,29 @@ func (s *Sets[T, X]) Enter(hash uint32, item T) (slot uint32) {
 	return slot
 }
 
-// Held finds the entry of an item in processing.
-func (s *Sets[T, X]) Held(hash uint32, item T) (slot uint32, held bool) {
+// Held finds the entry of an item in processing; nil if it is not.
+func (s *Sets[T, X]) Held(hash uint32, item T) (slot uint32, e *Entry[X]) {
 	slot, found := s.Find(hash, item)
-	return slot, found && s.Keys.At(slot).Word&Processing != 0
+	if found {
+		if e = s.Keys.At(slot); e.Word&Processing != 0 {
+			return slot, e
+		}
+	}
+	return 0, nil
 }
 
 // Return ends the processing of an entry, and reports whether it is dirty.
-func (s *Sets[T, X]) Return(slot uint32) (dirty bool) {
+func (s *Sets[T, X]) Return(slot uint32, e *Entry[X]) (dirty bool) {
 	if slot == s.last-1 {
 		s.last = 0
 	}
-	e := s.Keys.At(slot)
 	e.Word &^= Processing
 	return e.Word&Dirty != 0
 }
 
 // Release removes an entry that nothing needs any more.
-func (s *Sets[T, X]) Release(slot uint32) {
-	if *s.Keys.At(slot) == (Entry[X]{}) {
+func (s *Sets[T, X]) Release(slot uint32, e *Entry[X]) {
+	if *e == (Entry[X]{}) {
 		s.Keys.Remove(slot)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // Invariant: if an item is queued while the lock is free, a woken worker is on
 // its way or no worker sleeps.
 type Workers struct {
-	sync.Mutex
+	Turns
 	Closed atomic.Bool // shutdown began; set under the lock
 	Meter  *Meter
 
@@ -37,6 +37,9 @@ func (w *Workers) Init(m *Meter) {
 	w.ready.L, w.idle.L = w, w
 	w.Meter = m
 }
+
+// Alone reports whether no worker sleeps: then Unlock does for Leave, and is no call.
+func (w *Workers) Alone() bool { return w.sleeping == 0 }
 
 // Leave releases the lock and, if items are queued, sees to it that a worker
 // comes. Every operation that may have changed the queue ends with it.
