@@ -1,12 +1,66 @@
 package ablation
 
 var queueTechniques = []Technique{{
-	Name: "prompt-done", Component: "queue", Variant: "compact",
-	Why:   "while items are done before others are handed out, Done does not hash",
-	Cases: []string{"op=reconcile/workers=4", "op=cycle/keys=unique/n=100k"},
+	Name: "last-item", Component: "queue", Variant: "compact",
+	Why:   "a Done of the item that was handed out last needs no search",
+	Cases: []string{"op=reconcile/workers=4", "op=backlog/n=100k", "op=concurrent/producers=1/workers=1/window=4096"},
+	Edits: []Edit{lastItem},
+}, {
+	Name: "small-table", Component: "queue", Variant: "compact",
+	Why:   "a table of four keys or fewer is searched without a hash",
+	Cases: []string{"op=reconcile/workers=4", "op=cycle/keys=unique/n=10k", "op=cycle/keys=hot"},
+	Edits: smallTable,
+}, {
+	Name: "references-left", Component: "queue", Variant: "compact",
+	Why:   "while a backlog is worked off the index keeps the references of removed keys, each of which would be a cache miss",
+	Cases: []string{"op=backlog/n=100k", "op=backlog/n=1M"},
 	Edits: []Edit{{
-		File: "impl/queue/core.go",
-		Old:  "if prompt := c.lazy && c.last == end; prompt != c.prompt.Load() {",
-		New:  "if prompt := false; prompt != c.prompt.Load() {",
+		File: "impl/internal/keytable/keytable.go",
+		Old:  "if t.removals++; t.removals > removalsInRow && len(t.groups) >= staleGroups {",
+		New:  "if false {",
+	}},
+}, {
+	Name: "one-on-its-way", Component: "queue", Variant: "compact",
+	Why:   "a push wakes no worker while a woken one is on its way",
+	Cases: []string{"op=reconcile/workers=4", "op=concurrent/producers=4/workers=1024/window=4096"},
+	Edits: []Edit{{
+		File: "impl/internal/core/workers.go",
+		Old:  "if queued == 0 || w.sleeping == 0 || w.woken > 0 {",
+		New:  "if queued == 0 || w.sleeping == 0 {",
+	}},
+}, {
+	Name: "gather-due", Component: "delaying-queue", Variant: "heap4",
+	Why:   "many items that are due at once are sorted together, not popped one by one",
+	Cases: []string{"op=pop-due/n=10k", "op=pop-due/n=1M"},
+	Edits: []Edit{{File: "impl/delay/heap4.go", Old: "\th.times.Gather(now)\n", New: ""}},
+}, {
+	Name: "failures-in-entries", Component: "rate-limiting-queue", Variant: "fused",
+	Why:   "the queue keeps the limiter's failures, so AddRateLimited finds the key once",
+	Cases: []string{"op=retry/n=500", "op=reconcile/workers=4"},
+	Edits: []Edit{{
+		File: "impl/ratelimit/fused.go",
+		Old:  "if c, ok := limiter.(*Controller[T]); ok {",
+		New:  "if c, ok := limiter.(*Controller[T]); ok && false {",
+	}},
+}, {
+	Name: "lists", Component: "priority-queue", Variant: "levels",
+	Why:   "most items are appended to the list of their priority, and only those with an earlier turn go into a heap",
+	Cases: []string{"op=backlog/n=100k", "op=concurrent/producers=4/workers=16/window=4096"},
+	Edits: []Edit{{
+		File: "impl/priority/levels.go",
+		Old:  "if v.list.Len == 0 || e.X.turn() > l.Keys.At(v.list.Tail).X.turn() {",
+		New:  "if false {",
 	}},
 }}
+
+var (
+	lastItem = Edit{
+		File: "impl/internal/core/sets.go",
+		Old:  "\tif s.last != 0 && s.Keys.Key(s.last-1) == item {\n\t\treturn s.last - 1, true\n",
+		New:  "\tif false {\n\t\treturn s.last - 1, true\n",
+	}
+	smallTable = []Edit{
+		{File: "impl/internal/keytable/keytable.go", Old: "\tt.small.Store(!t.irreflexive)\n", New: "\tt.small.Store(false)\n"},
+		{File: "impl/internal/keytable/keytable.go", Old: "\t\tif !t.irreflexive {\n\t\t\tt.small.Store(true)", New: "\t\tif false {\n\t\t\tt.small.Store(true)"},
+	}
+)

@@ -40,6 +40,16 @@ var contract = map[string][]string{
 		"Forget does not imply Done, nor Done Forget.",
 		"An injected delaying queue is used for everything but the limits.",
 	},
+	"rescheduling": {
+		"Cancel drops what waits, and nothing else.",
+		"Replace decides anew when an item is ready.",
+		"Postpone moves what waits to a later time, and nothing else.",
+		"Nothing waits after shutdown.",
+	},
+	"back-off": {
+		"AddRateLimited of an item that waits counts no failure.",
+		"AddRateLimited makes no item wait for longer than the bound.",
+	},
 	"priority queue": {
 		"Get takes the oldest item of the highest priority; an item keeps the highest priority that it was added with.",
 		"An item that is added while it is processed takes its place then.",
@@ -126,7 +136,7 @@ type Clause struct {
 func Clauses() []Clause {
 	return slices.Concat(listed("Storage", storageClauses()), listed("Queue", queueClauses()),
 		listed("DelayingQueue", delayingQueueClauses()), listed("RateLimiter", rateLimiterClauses()),
-		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("PriorityQueue", priorityQueueClauses()),
+		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("Rescheduler", reschedulingClauses), listed("BackOff", backOffOptionClauses), listed("PriorityQueue", priorityQueueClauses()),
 		listed("FIFO", fifoClauses()), listed("DeltaFIFO", deltaFIFOClauses()), listed("InOrderFIFO", inOrderClauses()),
 		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Elector", electionClauses()))
 }
