@@ -1,163 +1,200 @@
 package indexer
 
 import (
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/informerbench/informerbench/impl/internal/objectkey"
+	"hash/maphash"
+	"math/bits"
+	"sync"
 )
 
-// contents is what Replace exchanges. Its stripes lie behind it, to save Get a step:
-// one while the objects are few, which share a small table, or stripeCount.
+// contents is what Get needs and Replace exchanges: the objects, and tables that lead
+// to them.
 type contents struct {
-	objs    vector[any]
-	stripes uint64  // their number less one
-	indices []index // in the schema's order
-	peak    uint32  // the most objects there have been
-	free    uint32  // one more than the slot that has no object, 0 if each has one
-	keys    keyColumn
-	refs    vector[ref] // a row a slot, one ref an index; nobody takes snapshots of it
+	stripes []stripe
+	*objects
 }
 
-// stripeCount is the number of stripes of many objects: the bits of a word, so that
-// a set of stripes is a word.
-const stripeCount = 64
-
-// fewChunks is the size that a single stripe's table does not outgrow, which is for
-// some two hundred objects.
-const fewChunks = 31
-
-// A stripe's table lies in the stripe; the sequence number is odd while another
-// takes its place.
+// A stripe is the keys whose hashes begin alike. Its lock guards its table and the
+// items that the table leads to, so that Get, which takes no other lock, and a write
+// meet only if their keys are of one stripe. Writers hold the store's lock too, and
+// keep a stripe until the write is done.
 type stripe struct {
-	seq   atomic.Uint64
-	table slotTable
+	mu    sync.Mutex
+	stale bool // others have taken the place of these contents
+	table table
 }
 
-// nothing is the contents of all stores until they are given an object, and is never
-// written to.
-var nothing = newContents(1, 0)
+// fewObjects is how many objects one stripe is enough for. More get manyStripes: the
+// bits of a word, so that a set of stripes is a word.
+const (
+	fewObjects  = 256
+	manyStripes = 64
+)
 
-// contentsFor makes contents for about size objects.
-func contentsFor(size int) *contents {
-	if float64(size) <= fewChunks*fullest {
-		return newContents(1, room(size, 1))
-	}
-	return newContents(stripeCount, room(size, stripeCount))
+// objects are the objects in slots 0…n-1. A deletion leaves its slot as a hole for
+// the next new object; when a second one would be, the last object moves there. So
+// lists are copied leaf by leaf and memory follows the number of objects.
+//
+// Invariant: each item but that in the hole is found by its key, and each index has
+// its object's values.
+type objects struct {
+	items   vector[item]
+	hole    uint32 // one more than the slot that has no object, 0 if each has one
+	indices []*index
 }
 
-// newContents makes contents with a table of so many chunks in each stripe.
-func newContents(stripes int, chunks uint32) *contents {
-	if stripes == 1 {
-		few := &struct {
-			contents
-			one  [1]stripe
-			objs oneLeaf[any]
-			data oneLeaf[unsafe.Pointer]
-			lens oneLeaf[uint8]
-		}{}
-		few.one[0].table = newSlotTable(chunks)
-		d := &few.contents
-		d.objs.leaves, d.keys.data.leaves, d.keys.lens.leaves = few.objs.slice(), few.data.slice(), few.lens.slice()
-		return d
-	}
-	many := &striped{}
-	many.contents.stripes = stripeCount - 1
-	for i := range many.all {
-		many.all[i].table = newSlotTable(chunks)
-	}
-	return &many.contents
+type item struct {
+	key string
+	obj any
 }
 
-// striped is contents of many stripes. They lie where those of few do: as far behind as
-// their alignment wants.
-type striped struct {
-	contents
-	all [stripeCount]stripe
+// newContents makes contents with room for n objects.
+func newContents(indices, n int) *contents {
+	o := &objects{indices: make([]*index, indices)}
+	o.items.reserve(n)
+	for i := range o.indices {
+		o.indices[i] = &index{}
+		o.indices[i].refs.reserve(n)
+	}
+	return &contents{newStripes(n), o}
 }
 
-func (d *contents) setIndices(sc *schema) {
-	d.refs = vector[ref]{}
-	d.indices = make([]index, len(*sc))
-	for i, x := range *sc {
-		d.indices[i] = index{column: uint32(i), columns: uint32(len(*sc)), fn: x.fn, ids: map[string]uint32{}}
+func newStripes(n int) []stripe {
+	stripes := make([]stripe, 1)
+	if n > fewObjects {
+		stripes = make([]stripe, manyStripes)
 	}
+	for i := range stripes {
+		stripes[i].table = newTable(n / len(stripes))
+	}
+	return stripes
 }
 
 // stripeOf is the number of a hash's stripe.
-func (d *contents) stripeOf(h uint64) uint64 { return h >> (64 - 6) & d.stripes }
+func (c *contents) stripeOf(h uint64) int { return int(h>>(64-6)) & (len(c.stripes) - 1) }
 
-func (d *contents) numbered(i uint64) *stripe {
-	return (*stripe)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(striped{}.all)+uintptr(i)*unsafe.Sizeof(stripe{})))
+// count is the number of objects.
+func (o *objects) count() int {
+	if o.hole != 0 {
+		return o.items.n - 1
+	}
+	return o.items.n
 }
 
-func (d *contents) stripe(h uint64) *stripe { return d.numbered(d.stripeOf(h)) }
+// find is the slot of key and what is stored there, for who holds the stripe's lock
+// or the store's.
+func find[K keyBytes](c *contents, h uint64, key K) (uint32, *item) {
+	t := &c.stripes[c.stripeOf(h)].table
+	if t.used == 0 {
+		return 0, nil
+	}
+	spine := c.items.spine.Load()
+	for i := t.home(h << 32); t.entries[i] != 0; i = t.after(i) {
+		if uint32(t.entries[i]>>32) != uint32(h) {
+			continue
+		}
+		slot := slotOf(t.entries[i])
+		if it := spine.at(slot); it.key == string(key) {
+			return slot, it
+		}
+	}
+	return 0, nil
+}
 
-// find is the slot of key, for the holder of mu.
-func (d *contents) find(h uint64, key string) (uint32, bool) {
-	t := &d.stripe(h).table
-	home := t.home(h)
-	for i := home; ; {
-		c := t.chunk(i)
-		for m := matches(c.tags, tagOf(h)); m != 0; m &= m - 1 {
-			at := place(m)
-			if keyOf(c.keys[at], c.lens, at).key() == key {
-				return c.slots[at], true
-			}
-		}
-		if c.lens&classOf(h) == 0 {
-			return 0, false
-		}
-		if i = t.after(i); i == home {
-			return 0, false
-		}
+// A writing is a write under way.
+type writing struct {
+	moment
+	*contents
+	held    uint64 // the stripes that are locked until the end
+	private bool   // nobody else knows the contents yet
+	seed    maphash.Seed
+}
+
+// hold locks the stripe of a hash.
+func (w *writing) hold(h uint64) *table {
+	s := w.stripeOf(h)
+	if bit := uint64(1) << s; w.held&bit == 0 && !w.private {
+		w.held |= bit
+		w.stripes[s].mu.Lock()
+	}
+	return &w.stripes[s].table
+}
+
+// release unlocks what hold locked.
+func (w *writing) release() {
+	for ; w.held != 0; w.held &= w.held - 1 {
+		w.stripes[bits.TrailingZeros64(w.held)].mu.Unlock()
 	}
 }
 
-// warm reads what find of so many keys, and writes to what it finds, need: each step in
-// a loop of its own, so that the cache misses of one key do not wait for those of the
-// one before. What is in a few objects' table is in the cache.
-func (d *contents) warm(hashes []uint64) {
-	if d.objs.n < 1<<14 {
+// put stores obj, which has vals, under key.
+func put[K keyBytes](w *writing, h uint64, key K, obj any, vals [][]string) {
+	slot, found := find(w.contents, h, key)
+	isNew := found == nil
+	if isNew {
+		slot = w.newSlot()
+	}
+	for i, x := range w.indices {
+		x.update(slot, vals[i], w.moment)
+	}
+	it := w.items.own(slot, w.moment)
+	if isNew {
+		kept := string(key)
+		w.hold(h).insert(entryOf(h, slot))
+		it.key = kept
+	} else {
+		w.hold(h)
+	}
+	it.obj = obj
+}
+
+// newSlot is a slot without an object.
+func (w *writing) newSlot() uint32 {
+	if slot := w.hole; slot != 0 {
+		w.hole = 0
+		return slot - 1
+	}
+	w.items.push(w.moment)
+	for _, x := range w.indices {
+		x.grow(w.moment)
+	}
+	return uint32(w.items.n - 1)
+}
+
+// remove removes the object of key, if there is one.
+func remove[K keyBytes](w *writing, h uint64, key K) {
+	slot, it := find(w.contents, h, key)
+	if it == nil {
 		return
 	}
-	for _, h := range hashes {
-		d.stripe(h).table.touch(h)
+	for _, x := range w.indices {
+		x.update(slot, nil, w.moment)
 	}
-	var sum byte
-	for _, h := range hashes {
-		t := &d.stripe(h).table
-		c := t.chunk(t.home(h))
-		if m := matches(c.tags, tagOf(h)); m != 0 {
-			at := place(m)
-			if k := (*byte)(c.keys[at]); k != nil { // that of no bytes may be
-				sum += *k
-			}
-			slot := c.slots[at]
-			touch(d.objs.look(slot))
-			if n := len(d.indices); n > 0 {
-				touch(d.refs.look(slot * uint32(n)))
-			}
-		}
+	it = w.items.own(slot, w.moment)
+	w.hold(h).remove(entryOf(h, slot))
+	*it = item{}
+	last := uint32(w.items.n - 1)
+	switch {
+	case w.hole == 0:
+		w.hole = slot + 1
+		return
+	case w.hole-1 == last:
+		w.hole = slot + 1
+	case slot != last:
+		w.move(last, slot)
 	}
-	objectkey.Keep(sum)
-}
-
-// addRow adds refs for an object that is in no index yet.
-func (d *contents) addRow(c *clock) {
-	for range d.indices {
-		d.refs.push(ref{id: noValue}, c)
+	w.items.cut()
+	for _, x := range w.indices {
+		x.cut(w.moment)
 	}
 }
 
-// enter enters an object, which is in none of the indices and has vals.
-func (d *contents) enter(slot uint32, vals [][]string, c *clock) {
-	for i := range d.indices {
-		d.indices[i].update(slot, vals[i], &d.refs, c)
+// move moves an object to a slot that has none.
+func (w *writing) move(from, to uint32) {
+	source, target := w.items.own(from, w.moment), w.items.own(to, w.moment)
+	h := maphash.String(w.seed, source.key)
+	w.hold(h).replace(entryOf(h, from), entryOf(h, to))
+	*target, *source = *source, item{}
+	for _, x := range w.indices {
+		x.relocate(from, to, w.moment)
 	}
 }
-
-// pass is called when no entry leads from h to a slot any more, and before the slot
-// is used for anything else: a Get that has seen the entry finds the number changed,
-// one that begins now does not see it. It takes half as long as disturb with end.
-func (d *contents) pass(h uint64) { d.stripe(h).seq.Add(2) }

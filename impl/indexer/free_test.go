@@ -53,6 +53,7 @@ func TestFreeSlot(t *testing.T) {
 			case kind < 99:
 				require.ElementsMatch(t, want.ListKeys(), x.ListKeys(), "step %d, seed %d", step, seed)
 			default:
+				require.NoError(t, x.store.validate(), "step %d, seed %d", step, seed)
 				var got []any
 				for o := range x.All() {
 					got = append(got, o)
@@ -64,6 +65,7 @@ func TestFreeSlot(t *testing.T) {
 		both(func(i cache.Indexer) { require.NoError(t, i.AddIndexers(added)) })
 		require.ElementsMatch(t, want.ListIndexFuncValues("name"), x.ListIndexFuncValues("name"), "seed %d", seed)
 		require.ElementsMatch(t, want.List(), x.List(), "seed %d", seed)
+		require.NoError(t, x.store.validate(), "seed %d", seed)
 	}
 }
 

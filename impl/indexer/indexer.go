@@ -64,9 +64,6 @@ func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 // objects with one key the last stays. When an object has no key, the error is a
 // cache.KeyError and nothing changes.
 func (x *Indexer) Replace(list []any, resourceVersion string) error {
-	if store, ok := x.ThreadSafeStoreWithTransaction.(*shardedStore); ok {
-		return store.replaceList(x.keyFunc, list, resourceVersion)
-	}
 	items := make(map[string]any, len(list))
 	for _, obj := range list {
 		key, err := x.keyFunc(obj)

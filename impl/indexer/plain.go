@@ -1,9 +1,9 @@
 package indexer
 
 import (
+	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -13,105 +13,105 @@ import (
 // Invariant: key ∈ indices[i][value] ⇔ value ∈ schema[i].fn(items[key]); no set is
 // empty.
 type plain struct {
-	items   map[string]any
-	schema  *schema
+	items   shrinking[string, any]
+	schema  schema
 	indices []keySets
 }
 
-// keySets are the keys of the objects that have a value, by value.
-type keySets map[string]sets.Set[string]
+type (
+	// keySets are the keys of the objects that have a value, by value.
+	keySets struct{ shrinking[string, *keySet] }
+	keySet  struct{ shrinking[string, struct{}] }
+)
 
-func newPlain(sc *schema) plain {
-	p := plain{items: map[string]any{}, schema: sc, indices: make([]keySets, len(*sc))}
-	for i := range p.indices {
-		p.indices[i] = keySets{}
-	}
+func newPlain(sc schema) plain {
+	return plain{schema: sc, indices: make([]keySets, len(sc))}
+}
+
+// plainOf has items and the indices of a schema.
+func plainOf(items map[string]any, sc schema) plain {
+	p := newPlain(sc)
+	p.items.m = items
+	p.indices = indexed(items, sc)
 	return p
 }
 
-// index is the function of an index and its sets, and false if there is none.
-func (p *plain) index(name string) (cache.IndexFunc, keySets, bool) {
-	i, ok := p.schema.column(name)
-	if !ok {
-		return nil, nil, false
+// indexed are the indices of a schema over items.
+func indexed(items map[string]any, sc schema) []keySets {
+	indices := make([]keySets, len(sc))
+	var vals [][]string
+	for key, obj := range items {
+		vals = values(sc, vals[:0], key, obj)
+		for i := range indices {
+			indices[i].insert(key, vals[i])
+		}
 	}
-	return (*p.schema)[i].fn, p.indices[i], true
+	return indices
 }
 
-// put stores obj, whose values are vals, index by index.
-func (p *plain) put(key string, obj any, vals [][]string) {
-	var few [4][]string
-	had := p.had(few[:0], key)
-	p.items[key] = obj
-	for i, index := range p.indices {
+// with is p and the indices of added, whose functions alone are run, or p and an error.
+func (p plain) with(added cache.Indexers) (plain, error) {
+	all, err := p.schema.with(added)
+	if err != nil {
+		return p, err
+	}
+	p.indices = slices.Concat(p.indices, indexed(p.items.m, all[len(p.schema):]))
+	p.schema = all
+	return p, nil
+}
+
+// apply makes the change of txn, whose object has vals.
+func (p *plain) apply(txn cache.ThreadSafeStoreTransaction, vals [][]string) {
+	had := p.had(txn.Key)
+	switch txn.Type {
+	case cache.TransactionTypeAdd, cache.TransactionTypeUpdate:
+		p.items.set(txn.Key, txn.Object)
+	case cache.TransactionTypeDelete:
+		p.items.del(txn.Key)
+	}
+	for i := range p.indices {
 		if !slices.Equal(had[i], vals[i]) {
-			index.remove(key, had[i])
-			index.insert(key, vals[i])
+			p.indices[i].remove(txn.Key, had[i])
+			p.indices[i].insert(txn.Key, vals[i])
 		}
 	}
 }
 
-func (p *plain) remove(key string) {
-	var few [4][]string
-	for i, vals := range p.had(few[:0], key) {
-		p.indices[i].remove(key, vals)
-	}
-	delete(p.items, key)
+// had are the values of what is stored under key, none if nothing is.
+func (p *plain) had(key string) [][]string {
+	return values(p.schema, nil, key, p.items.m[key])
 }
 
-// had appends the values of what is stored under key, none if nothing is.
-func (p *plain) had(vals [][]string, key string) [][]string {
-	if old, ok := p.items[key]; ok {
-		return p.schema.values(vals, key, old)
-	}
-	return append(vals, make([][]string, len(p.indices))...)
-}
-
-func (s keySets) insert(key string, vals []string) {
+func (s *keySets) insert(key string, vals []string) {
 	for _, v := range vals {
-		if s[v] == nil {
-			s[v] = sets.Set[string]{}
+		if s.m[v] == nil {
+			s.set(v, &keySet{})
 		}
-		s[v].Insert(key)
+		s.m[v].set(key, struct{}{})
 	}
 }
 
 // remove drops a value that nobody has any more with its set, or indices of
 // short-lived objects grow for ever (kubernetes/kubernetes#84959).
-func (s keySets) remove(key string, vals []string) {
+func (s *keySets) remove(key string, vals []string) {
 	for _, v := range vals {
-		set := s[v]
-		set.Delete(key)
-		if set != nil && set.Len() == 0 {
-			delete(s, v)
+		if set := s.m[v]; set != nil {
+			if set.del(key); len(set.m) == 0 {
+				s.del(v)
+			}
 		}
 	}
 }
 
-// having is the keys that have any of vals.
-func (s keySets) having(vals []string) sets.Set[string] {
-	if len(vals) == 1 {
-		return s[vals[0]]
-	}
-	keys := sets.Set[string]{}
-	for _, v := range vals {
-		for key := range s[v] {
-			keys.Insert(key)
+// keysHaving are the keys of the objects that have any of vals in an index.
+func (p *plain) keysHaving(column int, vals ...string) (keys []string) {
+	for _, v := range distinct(vals) {
+		if set := p.indices[column].m[v]; set != nil {
+			keys = slices.AppendSeq(keys, maps.Keys(set.m))
 		}
+	}
+	if len(vals) > 1 { // some objects may have several
+		keys = distinct(keys)
 	}
 	return keys
-}
-
-// plainOf has items and the indices of a schema.
-func plainOf(items map[string]any, sc *schema) plain {
-	p := newPlain(sc)
-	p.items = items
-	var vals [][]string
-	for key, obj := range items {
-		vals = sc.values(vals[:0], key, obj)
-		for i, index := range p.indices {
-			index.insert(key, vals[i])
-		}
-	}
-	return p
 }

@@ -2,8 +2,6 @@ package indexer
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,44 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
-
-// TestSmallVectorSnapshots grows vectors from nothing while there are snapshots of
-// them, as the first leaf is another each time it grows.
-func TestSmallVectorSnapshots(t *testing.T) {
-	seed := rand.Uint64()
-	rnd := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
-		var c clock
-		var v vector[int]
-		var views []view[int]
-		var want [][]int
-		model := []int{}
-		for step := range 100 {
-			c.now++
-			c.quiet = c.live.Load() == 0
-			switch i := rnd.IntN(10); {
-			case i < 6:
-				model = append(model, step)
-				v.push(step, &c)
-			case i < 8 && len(model) > 0:
-				at := rnd.IntN(len(model))
-				model[at] = step
-				v.set(uint32(at), step, &c)
-			case len(model) > 0:
-				model = model[:len(model)-1]
-				v.pop(&c)
-			}
-			if rnd.IntN(8) == 0 {
-				c.live.Add(1)
-				views, want = append(views, v.snapshot(&c)), append(want, slices.Clone(model))
-			}
-		}
-		for i := range views {
-			require.Equal(t, want[i], contentsOf(views[i]), "seed %d", seed)
-		}
-		require.Equal(t, model, contentsOf(v.snapshot(&c)), "seed %d", seed)
-	}
-}
 
 // TestGetBesideGrowth looks up objects that stay while a store grows from one stripe
 // to many, by single writes and by transactions, and is replaced by few again.
@@ -77,7 +37,7 @@ func TestGetBesideGrowth(t *testing.T) {
 		})
 	}
 	for round := range 30 {
-		small := x.store.data.Load()
+		small := x.store.contents.Load()
 		for begin, end := few, few; begin < many; begin = end {
 			end = min(begin+1+round%3*50, many)
 			var txns []cache.Transaction
@@ -89,12 +49,9 @@ func TestGetBesideGrowth(t *testing.T) {
 			require.NoError(t, x.Add(objs[begin]))
 		}
 		require.ElementsMatch(t, objs, x.List())
-		require.NotZero(t, small.numbered(0).seq.Load()%2, "a Get that has come by the small contents begins again")
-		d := x.store.data.Load()
-		require.EqualValues(t, stripeCount-1, d.stripes)
-		for i := range d.stripes + 1 {
-			require.Zero(t, d.numbered(i).seq.Load()%2, "stripe %d", i)
-		}
+		require.True(t, small.stripes[0].stale, "a Get that has come by the small contents begins again")
+		require.Len(t, x.store.contents.Load().stripes, manyStripes)
+		require.NoError(t, x.store.validate())
 		require.NoError(t, x.Replace(objs[:few], "1"))
 	}
 	done.Store(true)

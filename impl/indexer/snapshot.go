@@ -1,258 +1,220 @@
 package indexer
 
 import (
-	"math"
-	"math/bits"
+	"hash/maphash"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 )
 
-// A SnapshotStore keeps its objects in slots 0…n-1 of a vector and takes
-// snapshots of it.
+// A SnapshotStore is contents of which readers of many objects take snapshots, while
+// they hold mu for as long as it takes to copy a pointer or two. Get takes the lock of
+// the key's stripe only.
 //
-//   - mu serialises writes, and orders snapshots among them. A reader of many
-//     objects holds it for as long as it takes to copy a pointer or two.
-//   - Get takes no lock. Each key belongs to a stripe by its hash; a stripe's
-//     sequence number grows before a slot of its keys changes hands, and is odd
-//     while a transaction that writes to it is under way, as Get must see one
-//     moment too. Get looks at the number before and after. An update of a stored
-//     object is one word and needs no such care.
-//   - A deletion leaves its slot free for the next new object. Before a second one is
-//     free, or all objects are listed, the last object moves into it. So a list is a
-//     few large copies, memory shrinks with the number of objects, and an index finds
-//     and removes a member by its position.
+// A write holds mu and, from its first change of a table or an item on, the stripes
+// that it changes, up to its end. So whoever reads sees all of it or nothing.
 //
-// Index functions and the key function run outside the lock (AddIndexers
-// excepted), so they may read the store.
+// Index functions and the key function run outside the locks (AddIndexers excepted),
+// so they may read the store.
 type SnapshotStore struct {
-	keys   keyHash
-	data   atomic.Pointer[contents] // exchanged under mu
-	schema atomic.Pointer[schema]   // written under mu
+	seed     maphash.Seed
+	contents atomic.Pointer[contents] // exchanged under mu
+	schema   atomic.Pointer[schema]   // exchanged under mu
 
-	_ apart // every write changes the rest, and Get reads the above
+	_ [64]byte // every write changes the rest, and Get reads the above
 
-	mu    spinMutex
-	clock clock
-	turns turns
-	odd   uint64 // the stripes that the write under way has made odd
-	rv    string
+	mu   sync.Mutex
+	now  uint64       // the number of the last write
+	live atomic.Int64 // how many snapshots somebody may still read
+	rv   string
 }
 
-// apart keeps what is before it in a struct from the cache lines of what is after
-// it, of which a processor fetches two at a time.
-type apart [120]byte
+var _ cache.ThreadSafeStoreWithTransaction = (*SnapshotStore)(nil)
 
 // NewSnapshotStore makes the store of NewSnapshot.
 func NewSnapshotStore(indexers cache.Indexers) *SnapshotStore {
-	s := &SnapshotStore{}
-	s.init(indexers)
+	s := &SnapshotStore{seed: maphash.MakeSeed()}
+	sc := newSchema(indexers)
+	s.schema.Store(&sc)
+	s.contents.Store(newContents(len(sc), 0))
 	return s
 }
 
-func (s *SnapshotStore) init(indexers cache.Indexers) {
-	s.keys.init()
-	s.schema.Store(newSchema(indexers))
-	s.data.Store(nothing)
+func (s *SnapshotStore) hash(key string) uint64 { return maphash.String(s.seed, key) }
+
+// begin begins a write of up to added new objects; the caller holds mu.
+func (s *SnapshotStore) begin(added int) writing {
+	s.now++
+	c := s.contents.Load()
+	if n := c.count() + added; n > fewObjects && len(c.stripes) == 1 {
+		next := &contents{newStripes(n), c.objects}
+		for slot := range uint32(c.items.n) {
+			if slot != c.hole-1 {
+				h := s.hash(c.items.at(slot).key)
+				next.stripes[next.stripeOf(h)].table.insert(entryOf(h, slot))
+			}
+		}
+		s.exchange(next)
+		c = next
+	}
+	return writing{moment: moment{s.now, s.live.Load() == 0}, contents: c, seed: s.seed}
 }
 
-func (s *SnapshotStore) hash(key string) uint64 { return s.keys.of(key) }
-
-// begin starts a write; the caller holds mu.
-func (s *SnapshotStore) begin() {
-	s.clock.now++
-	s.clock.quiet = s.clock.live.Load() == 0
+// exchange makes next the contents. The caller holds mu.
+func (s *SnapshotStore) exchange(next *contents) {
+	old := s.contents.Load()
+	for i := range old.stripes {
+		old.stripes[i].mu.Lock()
+		defer old.stripes[i].mu.Unlock()
+		old.stripes[i].stale = true
+	}
+	s.contents.Store(next)
 }
 
-// disturb keeps Get from the stripe of h for the rest of the write.
-func (s *SnapshotStore) disturb(d *contents, h uint64) {
-	if bit := uint64(1) << d.stripeOf(h); s.odd&bit == 0 {
-		s.odd |= bit
-		d.stripe(h).seq.Add(1)
+// lock takes mu when it has evaluated index functions, of the schema that there is
+// then.
+func (s *SnapshotStore) lock(evaluate func(schema)) {
+	for {
+		sc := s.schema.Load()
+		evaluate(*sc)
+		s.mu.Lock()
+		if s.schema.Load() == sc {
+			return
+		}
+		s.mu.Unlock()
 	}
 }
 
-// end ends the write.
-func (s *SnapshotStore) end() {
-	if s.odd != 0 {
-		d := s.data.Load()
-		for m := s.odd; m != 0; m &= m - 1 {
-			d.numbered(uint64(bits.TrailingZeros64(m))).seq.Add(1)
-		}
-		s.odd = 0
+// Add is Update.
+func (s *SnapshotStore) Add(key string, obj any) { s.Update(key, obj) }
+
+// Update stores obj under key.
+func (s *SnapshotStore) Update(key string, obj any) { update(s, s.hash(key), key, obj) }
+
+func update[K keyBytes](s *SnapshotStore, h uint64, key K, obj any) {
+	rv, hasRV := resourceVersion(obj)
+	var room [4][]string
+	var vals [][]string
+	s.lock(func(sc schema) { vals = values(sc, room[:0], key, obj) })
+	w := s.begin(1)
+	put(&w, h, key, obj, vals)
+	w.release()
+	if hasRV {
+		s.rv = rv
 	}
 	s.mu.Unlock()
 }
 
-// put stores obj, which has vals, under key, of which it keeps only what keep
-// returns, and only if the key is new. The caller is in a write.
-func (s *SnapshotStore) put(h uint64, key string, obj any, vals [][]string, keep func() string) {
-	d := s.data.Load()
-	if slot, ok := d.find(h, key); ok {
-		s.overwrite(d, h, slot, obj, vals)
-	} else {
-		s.insert(d, h, keep(), obj, vals)
-	}
+// Delete removes the object of key and leaves the resource version.
+func (s *SnapshotStore) Delete(key string) { s.DeleteWithObject(key, nil) }
+
+// DeleteWithObject removes the object of key. The store's resource version becomes
+// obj's, if it has one.
+func (s *SnapshotStore) DeleteWithObject(key string, obj any) {
+	deleteWithObject(s, s.hash(key), key, obj)
 }
 
-// overwrite stores another object, which has vals, in slot.
-func (s *SnapshotStore) overwrite(d *contents, h uint64, slot uint32, obj any, vals [][]string) {
-	c := &s.clock
-	for i := range d.indices {
-		d.indices[i].update(slot, vals[i], &d.refs, c)
+func deleteWithObject[K keyBytes](s *SnapshotStore, h uint64, key K, obj any) {
+	rv, hasRV := resourceVersion(obj)
+	s.mu.Lock()
+	w := s.begin(0)
+	remove(&w, h, key)
+	w.release()
+	if hasRV {
+		s.rv = rv
 	}
-	o := d.objs.own(slot, c)
-	if !sameType(o, obj) {
-		s.disturb(d, h)
-	}
-	storeAny(o, obj)
+	s.mu.Unlock()
 }
 
-// insert stores an object under a new key. Get finds it when its entry is in the
-// table, which is last.
-func (s *SnapshotStore) insert(d *contents, h uint64, key string, obj any, vals [][]string) {
-	if d == nothing {
-		b := newBuilder(s.schema.Load(), fewest)
-		b.add(h, key, obj, vals)
-		s.data.Store(b.d)
+// Transaction applies txns in order, in one moment.
+func (s *SnapshotStore) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
+	if len(txns) == 0 {
 		return
 	}
-	for d.stripe(h).table.full() { // in many stripes for one, that of h may be full too
-		d = s.resize(d, h, d.stripe(h).table.larger())
-	}
-	c := &s.clock
-	k := keptOf(key)
-	slot := uint32(d.objs.n)
-	if d.free != 0 {
-		slot = d.free - 1
-		d.free = 0
-		d.keys.set(slot, k, c)
-		storeAny(d.objs.own(slot, c), obj)
-	} else {
-		d.keys.push(k, c)
-		if o := d.objs.grow(c); uint32(d.objs.n) > d.peak { // no Get has heard of the slot
-			*o = obj
-			d.peak = uint32(d.objs.n)
-		} else {
-			storeAny(o, obj)
-		}
-		d.addRow(c)
-	}
-	d.enter(slot, vals, c)
-	d.stripe(h).table.insert(h, k, slot)
-}
-
-// resize gives the stripe of h a table of n chunks, or the contents more stripes,
-// which are other contents.
-func (s *SnapshotStore) resize(d *contents, h uint64, n uint32) *contents {
-	if d.stripes == 0 && n > fewChunks {
-		return s.spread(d)
-	}
-	t := &d.stripe(h).table
-	next := t.sized(n)
-	s.disturb(d, h)
-	t.replace(next)
-	return d
-}
-
-// spread makes contents of one stripe contents of many, which share the vectors. The
-// old stripe's number stays odd: a Get that has come by it begins again.
-func (s *SnapshotStore) spread(d *contents) *contents {
-	s.compact(d)
-	s.disturb(d, 0)
-	next := newContents(stripeCount, 1)
-	stripes := next.stripes
-	*next = *d
-	next.stripes = stripes
-	for slot := range uint32(d.objs.n) {
-		k := d.keys.at(slot)
-		h := s.hash(k.key())
-		t := &next.stripe(h).table
-		if t.full() {
-			*t = t.sized(t.larger())
-		}
-		t.fill(h, k, slot)
-	}
-	// The write may be a transaction that is going to write to any of them.
-	s.odd = math.MaxUint64
-	for i := range uint64(stripeCount) {
-		next.numbered(i).seq.Store(1)
-	}
-	s.data.Store(next)
-	return next
-}
-
-// remove removes the object of key, if there is one. The caller is in a write.
-func (s *SnapshotStore) remove(d *contents, h uint64, key string) {
-	// What is touched comes from memory together with what it is touched before, not
-	// each after a locked instruction.
-	var lastHash uint64
-	if d.free != 0 {
-		lastHash = s.hash(d.keys.at(uint32(d.objs.n - 1)).key())
-		d.stripe(lastHash).table.touch(lastHash)
-	}
-	slot, ok := d.find(h, key)
-	if !ok {
-		return
-	}
-	c := &s.clock
-	touch(d.objs.look(slot))
-	d.keys.touch(slot)
-	for i := range d.indices {
-		d.indices[i].update(slot, nil, &d.refs, c)
-	}
-	t := &d.stripe(h).table
-	t.remove(h, slot, func() { d.pass(h) })
-	if t.sparse() {
-		s.resize(d, h, t.smaller())
-	}
-	if int(d.free) == d.objs.n {
-		s.compact(d)
-	}
-	if d.free != 0 {
-		s.fill(d, slot, lastHash)
-		return
-	}
-	d.free = slot + 1
-	clearAny(d.objs.own(slot, c))
-}
-
-// compact leaves no slot free. The caller is in a write.
-func (s *SnapshotStore) compact(d *contents) {
-	if d.free != 0 {
-		slot := d.free - 1
-		d.free = 0
-		s.fill(d, slot, s.hash(d.keys.at(uint32(d.objs.n-1)).key()))
-	}
-}
-
-// fill moves the last object, the hash of whose key is h, to a slot that is free, and
-// gives up the last slot.
-func (s *SnapshotStore) fill(d *contents, slot uint32, h uint64) {
-	c, last := &s.clock, uint32(d.objs.n-1)
-	if slot != last {
-		storeAny(d.objs.own(slot, c), d.objs.at(last))
-		d.keys.set(slot, d.keys.at(last), c)
-		d.stripe(h).table.move(h, last, slot)
-		d.pass(h)
-		for i := range d.indices {
-			d.indices[i].relocate(last, slot, &d.refs, c)
+	rv, hasRV := resourceVersion(txns[len(txns)-1].Object)
+	var vals [][][]string
+	s.lock(func(sc schema) { vals = valuesOf(sc, txns) })
+	w := s.begin(len(txns))
+	for i, txn := range txns {
+		h := s.hash(txn.Key)
+		switch txn.Type {
+		case cache.TransactionTypeAdd, cache.TransactionTypeUpdate:
+			put(&w, h, txn.Key, txn.Object, vals[i])
+		case cache.TransactionTypeDelete:
+			remove(&w, h, txn.Key)
 		}
 	}
-	clearAny(d.objs.own(last, c))
-	d.objs.cut(c)
-	d.keys.pop(c)
-	for range d.indices {
-		d.refs.pop(c)
+	w.release()
+	if hasRV {
+		s.rv = rv
 	}
+	s.mu.Unlock()
 }
 
-// dense is the contents without a free slot, for the holder of mu.
-func (s *SnapshotStore) dense() *contents {
-	d := s.data.Load()
-	if d.free != 0 {
-		s.begin()
-		s.compact(d)
-	}
-	return d
+// Replace makes items the contents, in one moment.
+func (s *SnapshotStore) Replace(items map[string]any, resourceVersion string) {
+	s.replace(resourceVersion, len(items), func(put func(string, any)) {
+		for key, obj := range items {
+			put(key, obj)
+		}
+	})
 }
+
+// replace builds contents outside the locks, where nobody waits for it, and makes
+// them the store's.
+func (s *SnapshotStore) replace(rv string, n int, each func(put func(string, any))) {
+	var next *contents
+	var room [4][]string
+	s.lock(func(sc schema) {
+		next = newContents(len(sc), n)
+		w := writing{moment: moment{1, true}, contents: next, private: true, seed: s.seed}
+		each(func(key string, obj any) { put(&w, s.hash(key), key, obj, values(sc, room[:0], key, obj)) })
+	})
+	s.now++
+	s.exchange(next)
+	s.rv = rv
+	s.mu.Unlock()
+}
+
+// Bookmark sets the resource version.
+func (s *SnapshotStore) Bookmark(rv string) {
+	s.mu.Lock()
+	s.rv = rv
+	s.mu.Unlock()
+}
+
+// AddIndexers adds indexers, with entries for what is stored. A name that the store
+// has already is an error, and nothing changes.
+func (s *SnapshotStore) AddIndexers(added cache.Indexers) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.schema.Load()
+	all, err := old.with(added)
+	if err != nil {
+		return err
+	}
+	c := s.contents.Load()
+	s.now++
+	m := moment{now: s.now, quiet: true} // nobody knows the new indices
+	indices := make([]*index, len(added))
+	for i := range indices {
+		x := &index{}
+		x.refs.reserve(c.items.n)
+		for slot := range uint32(c.items.n) {
+			it := c.items.at(slot)
+			x.grow(m)
+			for _, vals := range values(all[len(old)+i:][:1], nil, it.key, it.obj) {
+				x.update(slot, vals, m)
+			}
+		}
+		indices[i] = x
+	}
+	c.indices = slices.Concat(c.indices, indices)
+	s.schema.Store(&all)
+	return nil
+}
+
+// Resync does nothing, as upstream's.
+func (s *SnapshotStore) Resync() error { return nil }

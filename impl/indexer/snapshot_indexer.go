@@ -1,16 +1,15 @@
 package indexer
 
 import (
+	"hash/maphash"
 	"iter"
-	"strings"
-	"unsafe"
 
 	"github.com/informerbench/informerbench/impl/internal/objectkey"
 	"k8s.io/client-go/tools/cache"
 )
 
-// A Snapshot is an Indexer over a SnapshotStore. Objects are found by keys that
-// are made on the stack; only an object that is new gets a string.
+// A Snapshot is an Indexer over a SnapshotStore. Objects are found by keys that are
+// made on the stack; only an object that is new gets a string.
 type Snapshot struct {
 	*Indexer
 	store *SnapshotStore
@@ -21,20 +20,9 @@ var _ cache.Indexer = (*Snapshot)(nil)
 
 // NewSnapshot makes an indexer whose readers copy outside the writer's lock.
 func NewSnapshot(keyFunc cache.KeyFunc, indexers cache.Indexers) *Snapshot {
-	// Many controllers keep small stores: one allocation for the three.
-	x := &struct {
-		snapshot Snapshot
-		indexer  Indexer
-		store    SnapshotStore
-	}{}
-	x.store.init(indexers)
-	x.indexer = Indexer{&x.store, keyFunc}
-	x.snapshot = Snapshot{&x.indexer, &x.store, objectkey.New(keyFunc)}
-	return &x.snapshot
+	store := NewSnapshotStore(indexers)
+	return &Snapshot{New(keyFunc, store), store, objectkey.New(keyFunc)}
 }
-
-// lent is key as a string that is valid for as long as key is.
-func lent(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
 
 // Add stores obj under its key. The error is a cache.KeyError.
 func (x *Snapshot) Add(obj any) error { return x.Update(obj) }
@@ -42,12 +30,11 @@ func (x *Snapshot) Add(obj any) error { return x.Update(obj) }
 // Update stores obj under its key. The error is a cache.KeyError.
 func (x *Snapshot) Update(obj any) error {
 	var buf [objectkey.Len]byte
-	b, err := x.keys.Append(buf[:0], obj)
+	key, err := x.keys.Append(buf[:0], obj)
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
-	key := lent(b)
-	x.store.update(key, obj, func() string { return strings.Clone(key) })
+	update(x.store, maphash.Bytes(x.store.seed, key), key, obj)
 	return nil
 }
 
@@ -59,7 +46,7 @@ func (x *Snapshot) Delete(obj any) error {
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
-	x.store.DeleteWithObject(lent(key), obj)
+	deleteWithObject(x.store, maphash.Bytes(x.store.seed, key), key, obj)
 	return nil
 }
 
@@ -70,7 +57,7 @@ func (x *Snapshot) Get(obj any) (item any, exists bool, err error) {
 	if err != nil {
 		return nil, false, cache.KeyError{Obj: obj, Err: err}
 	}
-	item, exists = x.store.Get(lent(key))
+	item, exists = get(x.store, maphash.Bytes(x.store.seed, key), key)
 	return item, exists, nil
 }
 
@@ -78,7 +65,19 @@ func (x *Snapshot) Get(obj any) (item any, exists bool, err error) {
 // the last stays. When an object has no key, the error is a cache.KeyError and
 // nothing changes.
 func (x *Snapshot) Replace(list []any, resourceVersion string) error {
-	return x.store.replaceList(x.keys, list, resourceVersion)
+	keys := make([]string, len(list))
+	for i, obj := range list {
+		var err error
+		if keys[i], err = x.keyFunc(obj); err != nil {
+			return cache.KeyError{Obj: obj, Err: err}
+		}
+	}
+	x.store.replace(resourceVersion, len(list), func(put func(string, any)) {
+		for i, obj := range list {
+			put(keys[i], obj)
+		}
+	})
+	return nil
 }
 
 // GetByKey returns what is stored under key; its error is always nil.

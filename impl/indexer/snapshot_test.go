@@ -104,24 +104,22 @@ func TestEndedIterationFreesWriter(t *testing.T) {
 	x.List()
 	x.ListKeys()
 	x.ListIndexFuncValues(cache.NamespaceIndex)
-	assert.Zero(t, x.store.clock.live.Load(), "live snapshots")
+	assert.Zero(t, x.store.live.Load(), "live snapshots")
 }
 
 // TestWritesCopyOncePerSnapshot counts the leaves that writes copy.
 func TestWritesCopyOncePerSnapshot(t *testing.T) {
 	x := podsIndexer(t, 10*leafLen)
-	leaves := func() map[*any]bool {
-		all := map[*any]bool{}
-		for _, nd := range x.store.data.Load().objs.shown.root {
-			for _, l := range nd {
-				if l != nil {
-					all[l] = true
-				}
+	leaves := func() map[*item]bool {
+		all := map[*item]bool{}
+		for _, node := range *x.store.contents.Load().items.spine.Load() {
+			for _, l := range node {
+				all[&l.elems[0]] = true
 			}
 		}
 		return all
 	}
-	copied := func(before map[*any]bool) int {
+	copied := func(before map[*item]bool) int {
 		n := 0
 		for l := range leaves() {
 			if !before[l] {
@@ -136,7 +134,7 @@ func TestWritesCopyOncePerSnapshot(t *testing.T) {
 			require.NoError(t, x.Update(pod(i*leafLen+1, 2)))
 		}
 	}
-	x.List() // makes the tree
+	x.List()
 	before := leaves()
 	update(10)
 	assert.Zero(t, copied(before), "leaves copied without a reader")
@@ -194,28 +192,6 @@ func TestReplaceNamesFirst(t *testing.T) {
 			require.ErrorAs(t, x.Replace(list, "2"), &keyErr)
 			assert.Equal(t, "no key", keyErr.Obj)
 		})
-	}
-}
-
-// TestReplaceByManyLengths replaces by keys of many lengths, which share strings.
-// Nobody's sequence number is odd after a write: or Get would take the lock ever
-// after, and not notice the next one. A list's stripes are filled unevenly, so some
-// tables grow on the way, and a key that comes twice changes its object's type.
-func TestWritesEndEven(t *testing.T) {
-	x := podsIndexer(t, 0)
-	for _, n := range []int{1, 100, 1_000, 10_000} {
-		list := make([]any, 0, n+1)
-		for i := range n {
-			list = append(list, pod(i, 1))
-		}
-		list = append(list, &pod(0, 1).ObjectMeta)
-		require.NoError(t, x.Replace(list, "1"))
-		require.NoError(t, x.Update(pod(0, 2)))
-		require.NoError(t, x.Delete(pod(n/2, 2)))
-		d := x.store.data.Load()
-		for i := range d.stripes + 1 {
-			assert.Zero(t, d.numbered(i).seq.Load()%2, "stripe %d after a list of %d", i, n)
-		}
 	}
 }
 
