@@ -128,13 +128,13 @@ func informerHandlerPanic(t *trial, new newInformer) {
 }
 
 func informerPanicSyncs(t *trial, new newInformer) {
-	t.needs("handler-panic")
+	t.needs("handler-panic", "late-handler-one-moment")
 	defer panics(false)()
 	i := inform(t, new, newSource("a", "b"), cache.SharedIndexInformerOptions{})
 	early := i.listen(cache.HandlerOptions{})
 	early.during(func(string) { panic("a fault in the handler") })
 	i.run()
-	late := &listener{onCall: func(string) { panic("a fault in the handler") }}
+	late := &listener{t: t, onCall: func(string) { panic("a fault in the handler") }}
 	registration, err := i.AddEventHandler(late)
 	assert.NoError(t, err)
 	time.Sleep(10 * time.Second)

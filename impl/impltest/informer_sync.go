@@ -141,6 +141,7 @@ func informerResyncPeriodLimits(t *trial, new newInformer) {
 }
 
 func informerRelistUnchanged(t *trial, new newInformer) {
+	t.needs("resync-only-asked")
 	for _, period := range []time.Duration{0, time.Hour} {
 		s := newSource("a", "b")
 		i := inform(t, new, s, cache.SharedIndexInformerOptions{ResyncPeriod: period})
