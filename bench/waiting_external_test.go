@@ -32,10 +32,11 @@ func TestWaitingSeesEveryLock(t *testing.T) {
 func contend(l sync.Locker) {
 	var running sync.WaitGroup
 	l.Lock()
-	begun := make(chan struct{})
+	begun, inside := make(chan struct{}), false
 	running.Go(func() {
 		close(begun)
 		l.Lock()
+		inside = true
 		l.Unlock()
 	})
 	<-begun
@@ -44,4 +45,7 @@ func contend(l sync.Locker) {
 	}
 	l.Unlock()
 	running.Wait()
+	if !inside {
+		panic("the lock was not had")
+	}
 }

@@ -35,8 +35,8 @@ A technique whose code has changed is an error that names it: its edits are in
 bench/ablation.`,
 		Example: `  benchrun ablation --budget 20m
 
-  # Two techniques of the queues
-  benchrun ablation --component queue --technique prompt-done --budget 2m`,
+  # One technique
+  benchrun ablation --technique keys-without-strings --budget 2m`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.ablation(cmd, o, names, source, dir, out)
