@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,14 +17,6 @@ import (
 // The tests in this file use one object in several synctest bubbles and outside of
 // any: a controller's tests share caches. What a variant makes in a bubble to wait
 // with (a timer, a channel) must not be met outside of it, or the process ends.
-
-// ownLock skips a test of variants that wait in a lock of their own, whose channel
-// belongs to the bubble that made it: the process would end. It goes with the lock.
-func ownLock(t *testing.T) {
-	if _, err := os.Stat("../internal/lock"); err == nil {
-		t.Skip("internal/lock waits in a channel of one bubble: the process would end")
-	}
-}
 
 // shared calls f beside itself in two bubbles at a time, then outside of any, and
 // again.
@@ -55,7 +46,6 @@ func beside(f func(i int)) {
 }
 
 func TestIndexersInBubbles(t *testing.T) {
-	ownLock(t)
 	for _, v := range impl.Indexers() {
 		t.Run(v.Name, func(t *testing.T) {
 			x := v.New(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -74,7 +64,6 @@ func TestIndexersInBubbles(t *testing.T) {
 }
 
 func TestFIFOsInBubbles(t *testing.T) {
-	ownLock(t)
 	for component, list := range map[string][]impl.Variant[impl.NewFIFO]{
 		"fifo": impl.FIFOs(), "delta-fifo": impl.DeltaFIFOs(), "in-order-fifo": impl.InOrderFIFOs(),
 	} {
@@ -153,7 +142,6 @@ func TestQueuesInBubbles(t *testing.T) {
 }
 
 func TestInformersInBubbles(t *testing.T) {
-	ownLock(t)
 	for _, v := range impl.Informers() {
 		t.Run(v.Name, func(t *testing.T) {
 			i := v.New(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, cache.SharedIndexInformerOptions{})

@@ -96,6 +96,12 @@ var contract = map[string][]string{
 		"Replace is one moment.",
 		"Reads answer the last object written under a key; an object without a key is a cache.KeyError.",
 	},
+	"handler": {
+		"An object that comes, changes or goes is added to the queue.",
+		"A tombstone is a deletion, with an object or without.",
+		"What comes twice, out of order or unchanged does no harm.",
+		"Objects belong to the cache and are not changed.",
+	},
 	"informer": {
 		"The store is written first, handlers are told afterwards.",
 		"An object that a list brings in the stored version is a sync.",
@@ -138,7 +144,7 @@ func Clauses() []Clause {
 		listed("DelayingQueue", delayingQueueClauses()), listed("RateLimiter", rateLimiterClauses()),
 		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("Rescheduler", reschedulingClauses), listed("BackOff", backOffOptionClauses), listed("PriorityQueue", priorityQueueClauses()),
 		listed("FIFO", fifoClauses()), listed("DeltaFIFO", deltaFIFOClauses()), listed("InOrderFIFO", inOrderClauses()),
-		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Elector", electionClauses()))
+		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Handler", handlerClauses), listed("Elector", electionClauses()))
 }
 
 func listed[New any](suite string, clauses []clause[New]) []Clause {

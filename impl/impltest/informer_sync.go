@@ -96,7 +96,7 @@ var informerResyncClauses = []clause[newInformer]{
 		reason: "a resync goes to the handlers that asked for one, in their period, and to no others"},
 	{name: "resync-period-limits", contract: "informer 11", run: informerResyncPeriodLimits,
 		reason: "a period of less than a second becomes a second; an informer without resyncs has none for late handlers either"},
-	{name: "relist-unchanged", contract: "informer 2", run: informerRelistUnchanged,
+	{name: "relist-unchanged", contract: "informer 3", run: informerRelistUnchanged,
 		reason: "a list that changed nothing is not told to handlers without resync, also before the first resync (kubernetes/kubernetes#87957)"},
 	{name: "same-rv-replaced-is-sync", contract: "informer 2", run: informerSameRVReplacedIsSync,
 		reason: "an object that a new list brings in the version that is stored goes only to handlers that are due for a resync"},

@@ -27,6 +27,7 @@ type handler struct {
 	backlog cache.GaugeMetric // told waiting; nil if nobody wants to know
 	waiting int               // notifications that the handler was not called for yet
 	closed  atomic.Bool
+	removed chan struct{} // closed with it
 
 	pace     *pacer
 	finished chan struct{} // closed when the last call has returned
@@ -41,7 +42,7 @@ type delivery struct {
 
 // newHandler makes a handler that waits for what has the name source.
 func newHandler(logger klog.Logger, target cache.ResourceEventHandler, source string) *handler {
-	h := &handler{logger: logger, target: target, pace: newPacer(), finished: make(chan struct{}), resyncing: true}
+	h := &handler{logger: logger, target: target, pace: newPacer(), removed: make(chan struct{}), finished: make(chan struct{}), resyncing: true}
 	h.wake.L = &h.mu
 	h.synced.init(source + " + event handler " + nameOf(target))
 	return h
@@ -86,7 +87,9 @@ func (h *handler) took() {
 func (h *handler) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closed.Store(true)
+	if !h.closed.Swap(true) {
+		close(h.removed)
+	}
 	h.pending = nil
 	if h.backlog != nil {
 		h.backlog.Set(0)
@@ -135,7 +138,10 @@ func (h *handler) deliver(d delivery) (open bool) {
 	for next := 0; next < len(d.notifications); {
 		if h.crashed {
 			h.pace.rest()
-			time.Sleep(time.Second) // a handler that always panics must not take all the time
+			select { // a handler that always panics must not take all the time
+			case <-time.After(time.Second):
+			case <-h.removed:
+			}
 		}
 		if !h.call(d, &next) {
 			return false
