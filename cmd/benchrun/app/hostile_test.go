@@ -98,7 +98,8 @@ func hostileFiles(t *testing.T) map[string]string {
 	for i := range 20 {
 		fmt.Fprintf(&events, `{"ts": "2026-01-01T00:00:%02dZ", "resource": %s, "type": "ADDED", "object": {"apiVersion": "v1", "kind": %[2]s, "metadata": {"name": %[2]s, "namespace": %[2]s, "uid": "u%[1]d", "resourceVersion": "%[1]d", "labels": {%[2]s: %[2]s}, "managedFields": [{"manager": %[2]s, "operation": "Update"}]}}}`+"\n", i+1, name)
 	}
-	write("trace.jsonl", events.String())
+	write("trace.jsonl", events.String()) // no API server has such objects
+	write("valid.jsonl", fmt.Sprintf(`{"ts": "2026-01-01T00:00:00Z", "resource": "pods", "type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "uid": "u", "resourceVersion": "1", "annotations": {"a": %s}}}}`+"\n", name))
 	write("bad.jsonl", `{"ts": `+string(name)+"}\n")
 	write("workload.yaml", "name: "+string(name)+"\n"+string(name)+": 1\n")
 	return files
@@ -127,7 +128,8 @@ func TestHostileNamesAtEveryBoundary(t *testing.T) {
 		{"schema", hostileName}, {"calibrate", "--out", hostileName, "--runs", "0"}, {"verify", "--component", hostileName},
 		{"workload", "check", files["workload.yaml"]}, {"workload", "show", files["workload.yaml"]}, {"workload", "explain", files["workload.yaml"]},
 		{"trace", "info", trace}, {"trace", "info", files["bad.jsonl"]}, {"trace", "fit", trace},
-		{"trace", "convert", trace, "--out", out("converted.jsonl"), "--format", "jsonl"},
+		{"trace", "convert", trace, "--out", out("refused.jsonl"), "--format", "jsonl"}, {"trace", "info", files["valid.jsonl"]},
+		{"trace", "convert", files["valid.jsonl"], "--out", out("converted.jsonl"), "--format", "jsonl"},
 	}
 	run := func(args []string, format string) {
 		where := fmt.Sprintf("%q", args)
@@ -147,7 +149,7 @@ func TestHostileNamesAtEveryBoundary(t *testing.T) {
 		}
 	}
 	run(append(compare, "--fail-on", "time>5%", "--annotate", "gitlab"), "json")
-	run([]string{"trace", "convert", trace, "--out", "-", "--format", "jsonl"}, "jsonl")
+	run([]string{"trace", "convert", files["valid.jsonl"], "--out", "-", "--format", "jsonl"}, "jsonl")
 
 	written := map[string]string{"summary.md": "", "junit.xml": "xml", "history.jsonl": "jsonl", "trend.html": "", "converted.jsonl": "jsonl"}
 	for name, format := range written {
