@@ -110,7 +110,7 @@ func TestTuneScrapesURLsTwice(t *testing.T) {
 		_, _ = w.Write(b)
 	}))
 	defer server.Close()
-	code, stdout, stderr, _ := tuneWith(t, "--metrics", server.URL+"/metrics", "--interval", "10ms", "--queue", "garbage_collector_graph_changes", "-o", "json", "--budget", "1ms")
+	code, stdout, stderr, _ := tuneWith(t, "--metrics", server.URL+"/metrics", "--interval", "100ms", "--queue", "garbage_collector_graph_changes", "-o", "json", "--budget", "1ms")
 	require.Equal(t, 2, code, stderr)
 	var r tune.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
