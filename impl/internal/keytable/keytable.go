@@ -65,10 +65,6 @@ func (t *Table[K, V]) Init() {
 	t.small.Store(!t.irreflexive)
 }
 
-// Reseed makes the low bits of maphash.Comparable with a seed the hash of a key. It
-// is for an empty table, where those hashes are at hand.
-func (t *Table[K, V]) Reseed(seed maphash.Seed) { t.seed = seed }
-
 // Hash is the hash of key, as Find and Insert take it. It is safe for
 // concurrent use, and zero if the table is so small that no hash is needed;
 // should one be needed then all the same, the methods compute it. It panics
@@ -88,6 +84,9 @@ func (t *Table[K, V]) Lazy() bool { return !t.irreflexive }
 func (t *Table[K, V]) hashOf(key K) uint32 {
 	if t.hash != nil {
 		return t.hash(key)
+	}
+	if s, ok := any(key).(string); ok { // the usual key, for which there is a faster way
+		return uint32(maphash.String(t.seed, s))
 	}
 	return uint32(maphash.Comparable(t.seed, key))
 }
