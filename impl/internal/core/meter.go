@@ -95,15 +95,18 @@ func (m *Meter) Get(t *keytable.Times, known bool) {
 	now := m.Now()
 	m.depth.Dec()
 	if known {
-		m.latency.Observe((now - t.Added).Seconds())
+		m.latency.Observe(seconds(now - t.Added))
 	}
 	t.Started = now
 }
 
 // Done records an item that is done.
 func (m *Meter) Done(t *keytable.Times) {
-	m.work.Observe((m.Now() - t.Started).Seconds())
+	m.work.Observe(seconds(m.Now() - t.Started))
 }
+
+// seconds is d.Seconds() with one division.
+func seconds(d time.Duration) float64 { return float64(d) / 1e9 }
 
 // Unfinished sets the metrics of the items in processing from the moments at
 // which they were handed out.
@@ -111,7 +114,7 @@ func (m *Meter) Unfinished(started iter.Seq[time.Duration]) {
 	now := m.Now()
 	var total, longest float64
 	for at := range started {
-		age := (now - at).Seconds()
+		age := seconds(now - at)
 		total += age
 		longest = max(longest, age)
 	}

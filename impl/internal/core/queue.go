@@ -8,8 +8,6 @@
 package core
 
 import (
-	"time"
-
 	"k8s.io/client-go/util/workqueue"
 )
 
@@ -74,19 +72,27 @@ func (q *Queue[T, X]) Add(item T) {
 	q.Leave(q.Ready.Len)
 }
 
-// addCounted is Add with metrics, which come first.
+// addCounted is Add with metrics, which come before any change but the entry.
 func (q *Queue[T, X]) addCounted(hash uint32, item T) {
-	slot, found := q.Keys.Find(hash, item)
-	if found && q.Keys.At(slot).Word&Dirty != 0 {
+	slot, _ := q.Keys.Enter(hash, item)
+	e := q.Keys.At(slot)
+	if e.Word&Dirty != 0 {
 		return
 	}
-	var now time.Duration
-	q.Count(q.Ready.Len, func() { now = q.Meter.Add() })
-	if !found {
-		slot = q.Keys.Insert(hash, item)
-	}
-	q.Keys.Times(slot).Added = now
+	times := q.Keys.Times(slot)
+	q.counting = true
+	defer q.uncounted(slot, e)
+	times.Added = q.Meter.Add()
+	q.counting = false
 	q.Mark(slot)
+}
+
+// uncounted ends an Add whose metrics panicked.
+func (q *Queue[T, X]) uncounted(slot uint32, e *Entry[X]) {
+	if q.counting {
+		q.Release(slot, e)
+		q.counted(q.Ready.Len)
+	}
 }
 
 // Mark makes an entry dirty. One in processing will be queued by Done.
@@ -180,11 +186,17 @@ func (q *Queue[T, X]) Done(item T) {
 }
 
 func (q *Queue[T, X]) countGet(slot uint32, known bool) {
-	q.Count(q.Ready.Len, func() { q.Meter.Get(q.Keys.Times(slot), known) })
+	q.counting = true
+	defer q.counted(q.Ready.Len)
+	q.Meter.Get(q.Keys.Times(slot), known)
+	q.counting = false
 }
 
 func (q *Queue[T, X]) countDone(slot uint32) {
-	q.Count(q.Ready.Len, func() { q.Meter.Done(q.Keys.Times(slot)) })
+	q.counting = true
+	defer q.counted(q.Ready.Len)
+	q.Meter.Done(q.Keys.Times(slot))
+	q.counting = false
 }
 
 func (q *Queue[T, X]) update() {

@@ -29,6 +29,7 @@ type Workers struct {
 	woken      int       // workers that were woken and do not hold the lock yet
 	processing int       // items handed out and not done
 	drain      bool
+	counting   bool // the meter is called
 	stopMeter  sync.Once
 }
 
@@ -75,17 +76,21 @@ func (w *Workers) Finished() {
 // Processing is the number of items handed out and not done.
 func (w *Workers) Processing() int { return w.processing }
 
-// Count calls the meter under the lock. If that panics, the operation ends with
-// Leave: so one without metrics needs no deferred unlock.
+// Count calls the meter under the lock.
 func (w *Workers) Count(queued int, call func()) {
-	returned := false
-	defer func() {
-		if !returned {
-			w.Leave(queued)
-		}
-	}()
+	w.counting = true
+	defer w.counted(queued)
 	call()
-	returned = true
+	w.counting = false
+}
+
+// counted, deferred, ends an operation whose call of the meter panicked with Leave:
+// so one without metrics needs no deferred unlock.
+func (w *Workers) counted(queued int) {
+	if w.counting {
+		w.counting = false
+		w.Leave(queued)
+	}
 }
 
 // ShutDown makes the queue ignore further items and wakes every Get.
