@@ -3,6 +3,7 @@ package ablation
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"testing"
 
@@ -40,7 +41,8 @@ func TestEveryEditAppliesAndCompiles(t *testing.T) {
 	require.NoError(t, err)
 	for _, x := range Techniques() {
 		t.Run(x.Component+"-"+x.Variant+"-"+x.Name, func(t *testing.T) {
-			_, err := x.Build(t.Context(), root, "github.com/informerbench/informerbench/impl", t.TempDir())
+			pkg := "github.com/informerbench/informerbench/" + path.Dir(x.Edits[0].File)
+			_, err := x.Build(t.Context(), root, pkg, t.TempDir())
 			require.NoError(t, err)
 		})
 	}
