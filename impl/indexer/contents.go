@@ -83,21 +83,23 @@ func (o *objects) count() int {
 // find is the slot of key and what is stored there, for who holds the stripe's lock
 // or the store's.
 func find[K keyBytes](c *contents, h uint64, key K) (uint32, *item) {
-	t := &c.stripes[c.stripeOf(h)].table
+	t := c.stripes[c.stripeOf(h)].table
 	if t.used == 0 {
 		return 0, nil
 	}
-	spine := c.items.spine.Load()
-	for i := t.home(h << 32); t.entries[i] != 0; i = t.after(i) {
-		if uint32(t.entries[i]>>32) != uint32(h) {
+	for i := t.home(h << 32); ; i = t.after(i) {
+		entry := t.entries[i]
+		if entry == 0 {
+			return 0, nil
+		}
+		if uint32(entry>>32) != uint32(h) {
 			continue
 		}
-		slot := slotOf(t.entries[i])
-		if it := spine.at(slot); it.key == string(key) {
+		slot := slotOf(entry)
+		if it := c.items.at(slot); it.key == string(key) {
 			return slot, it
 		}
 	}
-	return 0, nil
 }
 
 // A writing is a write under way.

@@ -82,7 +82,7 @@ func (x *Snapshot) Replace(list []any, resourceVersion string) error {
 
 // GetByKey returns what is stored under key; its error is always nil.
 func (x *Snapshot) GetByKey(key string) (item any, exists bool, err error) {
-	item, exists = x.store.Get(key)
+	item, exists = get(x.store, x.store.hash(key), key)
 	return item, exists, nil
 }
 
