@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/informerbench/informerbench/impl"
@@ -90,7 +91,7 @@ func indexerCases(seed uint64) []Case {
 					})
 			}
 		}
-		all = append(all, withNull(newNullIndexer(n), append(questions, contentionQuestions(n)...)...)...)
+		all = append(all, withNull(newNullIndexer(n), slices.Concat(questions, turnQuestions(n, seed), contentionQuestions(n))...)...)
 	}
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		shape := "/access=cold/object=metadata/indices=1/n=" + human(n)

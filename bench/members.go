@@ -45,6 +45,45 @@ func memberQuestions(indices, n int, seed uint64) []indexerQuestion {
 	return questions
 }
 
+// turnQuestions are the cases in which each write is followed by a read of a few
+// objects, as where a controller handles an event.
+func turnQuestions(n int, seed uint64) []indexerQuestion {
+	var questions []indexerQuestion
+	for _, related := range []struct {
+		members, index, of string
+	}{{"30", "node", "node"}, {"100", "app", "application"}} {
+		questions = append(questions, indexerQuestion{
+			name: fmt.Sprintf("op=update-then-read/members=%s/indices=4/n=%s", related.members, human(n)), unit: cpuTime,
+			summary: "an object's next version is stored and the pods of its " + related.of + " are read, one after the other",
+			run:     func(b *testing.B, v indexerVariant) { updateThenRead(b, v, related.index, n, seed) },
+		})
+	}
+	return questions
+}
+
+func updateThenRead(b *testing.B, v indexerVariant, index string, n int, seed uint64) {
+	list, order := pods(n), shuffled(n, seed)
+	next := newer(list)
+	s, _ := filled(v, 4, list)
+	at, stale := 0, 0
+	measured(b, accessBatch, false, func() {
+		for _, i := range order[at : at+accessBatch] {
+			_ = s.Update(next[i]) // the key function knows pods
+			found, _ := s.Index(index, next[i])
+			if !slices.Contains(found, any(next[i])) {
+				stale++
+			}
+		}
+		if at += accessBatch; at == len(order) {
+			at = 0
+			list, next = next, list
+		}
+	})
+	if stale > 0 && v.Name != NullSink {
+		b.Fatalf("%d reads did not hold the object that was stored before", stale)
+	}
+}
+
 // inOrder is list in an order.
 func inOrder[O any](list []O, order []int) []O {
 	ordered := make([]O, len(list))

@@ -78,6 +78,9 @@ func (q *nullFIFO) Close() {
 	}
 }
 
+// related is how many objects share a value of another index than the namespace's.
+const related = 30
+
 // A nullIndexer holds n times the same object, whatever was stored; a namespace
 // of many has objectsPerNamespace.
 type nullIndexer struct {
@@ -97,7 +100,12 @@ func (s nullIndexer) Get(obj any) (any, bool, error)     { return obj, true, nil
 func (s nullIndexer) GetByKey(string) (any, bool, error) { return s.objects[0], true, nil }
 func (s nullIndexer) List() []any                        { return s.objects }
 func (s nullIndexer) ListKeys() []string                 { return make([]string, len(s.objects)) }
-func (s nullIndexer) Index(string, any) ([]any, error)   { return s.objects, nil }
+func (s nullIndexer) Index(name string, _ any) ([]any, error) {
+	if name == cache.NamespaceIndex {
+		return s.objects, nil
+	}
+	return s.objects[:related], nil
+}
 func (s nullIndexer) ByIndex(string, string) ([]any, error) {
 	return s.objects[:objectsPerNamespace], nil
 }

@@ -6,14 +6,9 @@ var indexerTechniques = []Technique{{
 	Cases: []string{"op=mixed/goroutines=8/get=95/n=100k", "op=get/access=cold/indices=1/n=100k"},
 	Edits: []Edit{{File: "impl/indexer/contents.go", Old: "fewObjects  = 256", New: "fewObjects  = 1 << 40"}},
 }, {
-	Name: "few-under-lock", Component: "indexer", Variant: "snapshot",
-	Why:   "up to 32 objects are copied under the lock, in place of a snapshot that makes the writer copy leaves",
-	Cases: []string{"op=write/by-index-readers=10/indices=4/n=100k", "op=by-index/members=1k/indices=4/n=100k"},
-	Edits: []Edit{{File: "impl/indexer/snapshot_read.go", Old: "const few = 32", New: "const few = 1"}},
-}, {
 	Name: "quiet-writes", Component: "indexer", Variant: "snapshot",
 	Why:   "when every snapshot was read to its end, the writer need not copy what they saw",
-	Cases: []string{"op=write/listers=10/pause=5ms/n=100k", "op=paced-write/listers=10/rate=1k/pause=50ms/n=100k"},
+	Cases: []string{"op=update-then-read/members=100/indices=4/n=10k", "op=update-then-read/members=30/indices=4/n=100k"},
 	Edits: []Edit{{File: "impl/indexer/snapshot.go", Old: "moment{s.now, s.live.Load() == 0}", New: "moment{s.now, false}"}},
 }, {
 	Name: "keys-on-stack", Component: "indexer", Variant: "snapshot",

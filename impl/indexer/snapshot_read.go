@@ -29,10 +29,6 @@ func get[K keyBytes](s *SnapshotStore, h uint64, key K) (any, bool) {
 	}
 }
 
-// few is how many objects are copied under the lock, which takes less time than the
-// copies that a snapshot causes the writer.
-const few = 32
-
 // all is the items at one moment.
 type all struct {
 	view[item]
@@ -70,20 +66,8 @@ func without[E any](list []E, hole int) []E {
 
 // List returns all objects.
 func (s *SnapshotStore) List() []any {
-	var some [few]any
-	s.mu.Lock()
-	c := s.contents.Load()
-	if n := c.items.n; n <= few {
-		for i := range n {
-			some[i] = c.items.at(uint32(i)).obj
-		}
-		hole := int(c.hole) - 1
-		s.mu.Unlock()
-		return without(append(make([]any, 0, n), some[:n]...), hole)
-	}
-	all := s.snapshot(c)
+	all := s.freeze()
 	defer s.done()
-	s.mu.Unlock()
 	out := make([]any, all.n)
 	for i := 0; i < all.n; i += leafLen {
 		part := all.part(i)
@@ -166,26 +150,10 @@ func (s *SnapshotStore) ByIndex(name, value string) ([]any, error) {
 	return s.having(column, value), nil
 }
 
-// having copies few objects under the lock and more from a snapshot.
+// having is the objects that have a value.
 func (s *SnapshotStore) having(column int, value string) []any {
-	var some [few]any
-	s.mu.Lock()
-	c := s.contents.Load()
-	p := c.posting(column, value)
-	if p == nil {
-		s.mu.Unlock()
-		return []any{}
-	}
-	if n := len(p.slots); n <= few {
-		for i, slot := range p.slots {
-			some[i] = c.items.at(slot).obj
-		}
-		s.mu.Unlock()
-		return append(make([]any, 0, n), some[:n]...)
-	}
-	all, slots := s.snapshot(c), p.snapshot()
+	all, slots := s.members(column, value)
 	defer s.done()
-	s.mu.Unlock()
 	return all.gather(slots)
 }
 
