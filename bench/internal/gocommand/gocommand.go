@@ -15,9 +15,14 @@ import (
 // Run runs the go command in dir, apart from any workspace and vendor folder
 // around it, and returns what it printed. Its error is one line that says why.
 func Run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return In(ctx, dir, []string{"GOWORK=off", "GOFLAGS=" + flagsWithoutMod(os.Getenv("GOFLAGS"))}, args...)
+}
+
+// In is Run with the workspace and vendor folder that there are, and more variables.
+func In(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+flagsWithoutMod(os.Getenv("GOFLAGS")))
+	cmd.Env = append(os.Environ(), env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

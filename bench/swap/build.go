@@ -1,0 +1,361 @@
+package swap
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/internal/gocommand"
+	"golang.org/x/mod/modfile"
+)
+
+// ours is the module whose packages take the place of client-go's.
+const ours = "github.com/informerbench/informerbench/impl"
+
+// A layout is what is given to go build in place of the author's files, which stay
+// as they are.
+type layout struct {
+	overlay map[string]string // path → the file in its place
+	flags   []string
+	env     []string
+	how     []string // in words, for the report
+}
+
+// lay writes into dir all that go build needs.
+func (t *target) lay(library, dir string) (layout, []Unnamed, error) {
+	l := layout{overlay: map[string]string{}}
+	replaced := map[string]string{} // module → our copy
+	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
+		u := t.modules[name]
+		edited := map[string][]byte{}
+		for _, h := range t.hooks {
+			if h.module == name {
+				files, err := h.edit(u.Dir, u.Version, t.generated()+"/probe")
+				if err != nil {
+					return l, nil, err
+				}
+				maps.Copy(edited, files)
+			}
+		}
+		if !u.Cached {
+			if err := l.put(dir, edited); err != nil {
+				return l, nil, err
+			}
+			l.how = append(l.how, fmt.Sprintf("%s %s: files in %s overlaid", name, u.Version, u.Dir))
+			continue
+		}
+		folder, err := copyModule(u, edited)
+		if err != nil {
+			return l, nil, err
+		}
+		replaced[name] = folder
+	}
+	registrations, left, err := t.generate()
+	if err != nil {
+		return l, nil, err
+	}
+	packages, err := t.ours(library)
+	if err != nil {
+		return l, nil, err
+	}
+	maps.Copy(registrations, packages)
+	if err := l.put(dir, registrations); err != nil {
+		return l, nil, err
+	}
+	if len(replaced) > 0 {
+		if err := l.replace(t, dir, replaced); err != nil {
+			return l, nil, err
+		}
+	}
+	text, err := json.Marshal(struct{ Replace map[string]string }{l.overlay})
+	if err != nil {
+		return l, nil, err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	l.flags = append(l.flags, "-overlay="+list)
+	return l, left, os.WriteFile(list, text, 0o666)
+}
+
+// put has files stand where paths are.
+func (l *layout) put(dir string, files map[string][]byte) error {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(dir, fmt.Sprintf("%03d-%s", len(l.overlay), filepath.Base(path)))
+		if err := os.WriteFile(file, files[path], 0o666); err != nil {
+			return err
+		}
+		l.overlay[path] = file
+	}
+	return nil
+}
+
+// replace has the copies stand for their modules: in a go.mod for -modfile, or in a
+// workspace in a file for GOWORK.
+func (l *layout) replace(t *target, dir string, copies map[string]string) error {
+	if t.work != "" {
+		return l.workspace(t, dir, copies)
+	}
+	path := filepath.Join(t.root, "go.mod")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	mod, err := modfile.Parse(path, text, nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(copies)) {
+		for _, r := range slices.Clone(mod.Replace) {
+			if r.Old.Path == name {
+				if err := mod.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+					return err
+				}
+			}
+		}
+		if err := mod.AddReplace(name, "", copies[name], ""); err != nil {
+			return err
+		}
+	}
+	if text, err = mod.Format(); err != nil {
+		return err
+	}
+	other := filepath.Join(dir, "go.mod")
+	if err := os.WriteFile(other, text, 0o666); err != nil {
+		return err
+	}
+	l.flags = append(l.flags, "-modfile="+other)
+	l.how = append(l.how, "a copy of go.mod with replacements, given as -modfile")
+	return copyFile(filepath.Join(t.root, "go.sum"), filepath.Join(dir, "go.sum"))
+}
+
+func (l *layout) workspace(t *target, dir string, copies map[string]string) error {
+	text, err := os.ReadFile(t.work)
+	if err != nil {
+		return err
+	}
+	work, err := modfile.ParseWork(t.work, text, nil)
+	if err != nil {
+		return err
+	}
+	from := filepath.Dir(t.work)
+	for _, u := range slices.Clone(work.Use) {
+		if !filepath.IsAbs(u.Path) {
+			if err := work.DropUse(u.Path); err != nil {
+				return err
+			}
+			if err := work.AddUse(filepath.Join(from, filepath.FromSlash(u.Path)), u.ModulePath); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range slices.Clone(work.Replace) {
+		if r.New.Version == "" && !filepath.IsAbs(r.New.Path) {
+			if err := work.AddReplace(r.Old.Path, r.Old.Version, filepath.Join(from, filepath.FromSlash(r.New.Path)), ""); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(copies)) {
+		if err := work.AddReplace(name, "", copies[name], ""); err != nil {
+			return err
+		}
+	}
+	work.Cleanup()
+	other := filepath.Join(dir, "go.work")
+	if err := os.WriteFile(other, modfile.Format(work.Syntax), 0o666); err != nil {
+		return err
+	}
+	l.env = append(l.env, "GOWORK="+other)
+	l.how = append(l.how, "a copy of go.work with replacements, given as GOWORK")
+	return copyFile(t.work+".sum", other+".sum")
+}
+
+// copyFile copies a file that need not be there.
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o666)
+}
+
+// copyModule keeps an edited copy of a module in the user's cache, where a second
+// run, and go build's own cache, find it again.
+func copyModule(u upstream, edited map[string][]byte) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(edited)) {
+		fmt.Fprintf(sum, "%s\n%s\n", path, edited[path])
+	}
+	folder := filepath.Join(cache, "informerbench", "swap", fmt.Sprintf("%s-%s-%x", filepath.Base(u.Path), u.Version, sum.Sum(nil)[:8]))
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
+		return "", err
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(folder), "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(fresh)
+	err = filepath.WalkDir(u.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		inside, err := filepath.Rel(u.Dir, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(fresh, inside), 0o777)
+		}
+		return copyFile(path, filepath.Join(fresh, inside))
+	})
+	if err != nil {
+		return "", err
+	}
+	for path, text := range edited {
+		inside, err := filepath.Rel(u.Dir, path)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(fresh, inside), text, 0o666); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(fresh, folder); err != nil {
+		if _, there := os.Stat(folder); there != nil { // another run was no faster
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+// ours returns the files of the probe and of the packages that replace client-go's,
+// as packages of the author's module: they are compiled against the versions that
+// the program has, and lift none.
+func (t *target) ours(library string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	folder := filepath.Join(t.root, generatedPrefix+"swap")
+	probe, err := probeFiles.ReadDir("probe")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range probe {
+		if strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		text, err := probeFiles.ReadFile("probe/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		files[filepath.Join(folder, "probe", f.Name())] = inOurGo(text)
+	}
+	wanted := []string{"ratelimit", "delay"}
+	for _, h := range t.hooks {
+		switch h.path {
+		case cacheHooks.path:
+			wanted = append(wanted, "informer", "indexer")
+		case priorityHooks.path:
+			wanted = append(wanted, "priority")
+		}
+	}
+	for i := 0; i < len(wanted); i++ { // it grows
+		sources, err := filepath.Glob(filepath.Join(library, filepath.FromSlash(wanted[i]), "*.go"))
+		if err != nil || len(sources) == 0 {
+			return nil, fmt.Errorf("no package %s in %s: expected the source of %s (see --library)", wanted[i], library, ours)
+		}
+		for _, source := range sources {
+			if strings.HasSuffix(source, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(source)
+			if err != nil {
+				return nil, err
+			}
+			imports, err := ourImports(source, text)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range imports {
+				if !slices.Contains(wanted, name) {
+					wanted = append(wanted, name)
+				}
+			}
+			text = []byte(strings.ReplaceAll(string(text), `"`+ours+"/", `"`+t.generated()+"/"))
+			files[filepath.Join(folder, filepath.FromSlash(wanted[i]), filepath.Base(source))] = inOurGo(text)
+		}
+	}
+	return files, nil
+}
+
+// inOurGo lets a file have the language that it is written in, whatever the author's
+// go.mod asks for. A file with a condition of its own is plain enough.
+func inOurGo(text []byte) []byte {
+	if bytes.HasPrefix(text, []byte("//go:build")) {
+		return text
+	}
+	return append([]byte("//go:build go1.25\n\n"), text...)
+}
+
+func ourImports(source string, text []byte) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), source, text, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, spec := range file.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(p, ours+"/") {
+			list = append(list, path.Clean(strings.TrimPrefix(p, ours+"/")))
+		}
+	}
+	return list, nil
+}
+
+// build compiles the program with both arms and returns its path.
+func (t *target) build(ctx context.Context, l layout, dir string) (string, error) {
+	program := filepath.Join(dir, "program")
+	args := append([]string{"build"}, l.flags...)
+	if _, err := gocommand.In(ctx, t.folder, l.env, append(args, "-o", program, t.pkg)...); err != nil {
+		return "", fmt.Errorf("%s can't be built with both arms: %w", t.pkg, err)
+	}
+	return program, nil
+}
+
+// lifted lists the modules that the program has in another version with both arms
+// than without.
+func (t *target) lifted(ctx context.Context, l layout) ([]string, error) {
+	out, err := gocommand.In(ctx, t.folder, l.env, append(append([]string{"list"}, l.flags...), "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "--", t.pkg)...)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, line := range slices.Compact(slices.Sorted(strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }))) {
+		name, version, _ := strings.Cut(line, " ")
+		if _, hooked := t.modules[name]; hooked {
+			continue // a copy of the same version
+		}
+		if was, ok := t.versions[name]; !ok || was != version {
+			list = append(list, fmt.Sprintf("%s %s → %s", name, was, version))
+		}
+	}
+	return list, nil
+}

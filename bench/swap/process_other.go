@@ -1,0 +1,11 @@
+//go:build !unix
+
+package swap
+
+import "os/exec"
+
+func inOwnGroup(*exec.Cmd) {}
+func terminate(int)        {}
+func killGroup(int) bool   { return false }
+
+const platform = "swap ends programs by process group and signal, which this system does not have: expected Linux, macOS or another Unix"

@@ -1,0 +1,20 @@
+//go:build unix
+
+package swap
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inOwnGroup puts a child into a process group of its own: a Ctrl-C on the terminal
+// reaches benchrun alone, which then ends the group.
+func inOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// terminate asks a child to stop.
+func terminate(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) } // it may have ended
+
+// killGroup kills a child's group and reports whether somebody was in it.
+func killGroup(pid int) bool { return syscall.Kill(-pid, syscall.SIGKILL) == nil }
+
+const platform = "" // why this system is not supported
