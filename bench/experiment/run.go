@@ -21,6 +21,10 @@ const Releases = "releases"
 // each of its techniques: its decision tells which of them bring something.
 const Ablation = "ablation"
 
+// Swap is the profile of a plan whose arms are one real program, as it is and with other
+// queues and caches.
+const Swap = "swap"
+
 // Without begins the name of an arm that lacks the technique named after it.
 const Without = "without-"
 

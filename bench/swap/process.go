@@ -11,34 +11,34 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Limits on what belongs to a round.
-const (
-	stopWithin = 30 * time.Second // after SIGTERM
-	wordsKept  = 64 << 10         // bytes at the end of a log that are searched for why
-)
+// wordsKept is how many bytes at the end of a log are searched for why.
+const wordsKept = 64 << 10
 
 // A process is a child in a process group of its own, whose output goes to a file.
 type process struct {
-	what string // "the program", "the load", for errors
-	cmd  *exec.Cmd
-	log  string
-	done chan struct{} // closed when the child has ended
-	err  error         // how, to be read after done
+	what  string // "the program", "the load", for errors
+	cmd   *exec.Cmd
+	log   string
+	done  chan struct{} // closed when the child has ended
+	err   error         // how, to be read after done
+	guard func()        // ends the one that kills the group if this process dies
 }
 
-// start runs a command line. Whoever starts it ends it with end or kill.
-func start(what, dir, log string, env []string, output *os.File, files []*os.File, argv ...string) (*process, error) {
+// start runs a command line. Whoever starts it ends it with wait, end or kill.
+func start(what, dir, log string, env []string, output *os.File, argv ...string) (*process, error) {
 	p := &process{what: what, cmd: exec.Command(argv[0], argv[1:]...), log: log, done: make(chan struct{})}
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	p.cmd.Dir, p.cmd.Env, p.cmd.ExtraFiles = dir, append(os.Environ(), env...), files
+	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	if output != nil {
 		p.cmd.Stdout = output
@@ -51,7 +51,38 @@ func start(what, dir, log string, env []string, output *os.File, files []*os.Fil
 		defer close(p.done)
 		p.err = p.cmd.Wait()
 	}()
+	if p.guard, err = guard(p.cmd.Process.Pid); err != nil {
+		p.guard = func() {}
+		p.kill()
+		return nil, err
+	}
 	return p, nil
+}
+
+// guard starts a shell that kills a process group when its standard input ends without
+// a word, as it does when this process is killed.
+func guard(group int) (end func(), err error) {
+	cmd := exec.Command("/bin/sh", "-c", `read -r word; [ "$word" = end ] || kill -KILL -- "-$0"`, strconv.Itoa(group))
+	inOwnGroup(cmd) // a Ctrl-C is not for it
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("no shell to guard children: %w", err)
+	}
+	return sync.OnceFunc(func() {
+		_, _ = io.WriteString(input, "end\n") // it may be gone, killed by a user
+		input.Close()
+		_ = cmd.Wait()
+	}), nil
+}
+
+// swept kills what is left of the child's group and reports whether something was.
+func (p *process) swept() bool {
+	left := killGroup(p.cmd.Process.Pid)
+	p.guard()
+	return left
 }
 
 // wait waits for the end of a child that ends by itself; when ctx ends first, it is
@@ -63,35 +94,42 @@ func (p *process) wait(ctx context.Context) error {
 		p.kill()
 		return ctx.Err()
 	}
-	killGroup(p.cmd.Process.Pid) // what it left running
+	p.swept() // it left it running
 	if p.err != nil {
 		return fmt.Errorf("%s failed: %w: %s (its output is in %s)", p.what, p.err, p.lastWords(), p.log)
 	}
 	return nil
 }
 
-// end asks the child to stop. What does not stop, or leaves others behind, is killed
-// and is an error.
-func (p *process) end(ctx context.Context) error {
+// end asks the child to stop, with all that a shell started for it if group is set.
+// What does not stop within a time, or leaves others behind, is killed and is an error.
+func (p *process) end(ctx context.Context, group bool, within time.Duration) error {
 	select {
 	case <-p.done:
-		killGroup(p.cmd.Process.Pid)
+		p.swept()
 		return fmt.Errorf("%s ended by itself, %w: %s (its output is in %s)", p.what, cmp.Or(p.err, errors.New("exit status 0")), p.lastWords(), p.log)
 	default:
 	}
-	terminate(p.cmd.Process.Pid)
-	timer := time.NewTimer(stopWithin)
+	terminate(p.cmd.Process.Pid, group)
+	timer := time.NewTimer(within)
 	defer timer.Stop()
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		p.kill()
-		return ctx.Err()
-	case <-timer.C:
-		p.kill()
-		return fmt.Errorf("%s did not stop within %s of SIGTERM and was killed: expected it to stop, as in a cluster", p.what, stopWithin)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	done := p.done
+	for done != nil || group && alive(p.cmd.Process.Pid) {
+		select {
+		case <-done:
+			done = nil
+		case <-tick.C:
+		case <-ctx.Done():
+			p.kill()
+			return ctx.Err()
+		case <-timer.C:
+			p.kill()
+			return fmt.Errorf("%s did not stop within %s of SIGTERM and was killed: expected it to stop, as in a cluster", p.what, within)
+		}
 	}
-	if killGroup(p.cmd.Process.Pid) {
+	if p.swept() {
 		return fmt.Errorf("%s stopped and left processes behind, which would keep its ports and disturb the next round: they were killed, expected none", p.what)
 	}
 	if word := p.panicked(); word != "" {
@@ -102,7 +140,7 @@ func (p *process) end(ctx context.Context) error {
 
 // kill ends the child and all that it started.
 func (p *process) kill() {
-	killGroup(p.cmd.Process.Pid)
+	p.swept()
 	<-p.done
 }
 
@@ -156,7 +194,7 @@ func runShell(ctx context.Context, what, command, dir, log string, env []string)
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	p, err := start(what, dir, log, env, out, nil, "/bin/sh", "-c", command)
+	p, err := start(what, dir, log, env, out, "/bin/sh", "-c", command)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +211,7 @@ func startServer(ctx context.Context, command, dir, log string, within time.Dura
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := start("the server", dir, log, nil, write, nil, "/bin/sh", "-c", command)
+	p, err := start("the server", dir, log, nil, write, "/bin/sh", "-c", command)
 	write.Close()
 	if err != nil {
 		read.Close()
@@ -196,7 +234,7 @@ func startServer(ctx context.Context, command, dir, log string, within time.Dura
 	case variable := <-exported:
 		return p, []string{variable}, nil
 	case <-p.done:
-		return nil, nil, p.end(ctx)
+		return nil, nil, p.end(ctx, true, within)
 	case <-timer.C:
 		p.kill()
 		return nil, nil, fmt.Errorf("the server printed no line \"export NAME=VALUE\" within %s: expected one when it is ready (its output is in %s)", within, log)

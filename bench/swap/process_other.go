@@ -5,7 +5,8 @@ package swap
 import "os/exec"
 
 func inOwnGroup(*exec.Cmd) {}
-func terminate(int)        {}
+func terminate(int, bool)  {}
+func alive(int) bool       { return false }
 func killGroup(int) bool   { return false }
 
 const platform = "swap ends programs by process group and signal, which this system does not have: expected Linux, macOS or another Unix"

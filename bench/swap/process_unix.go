@@ -11,8 +11,16 @@ import (
 // reaches benchrun alone, which then ends the group.
 func inOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// terminate asks a child to stop.
-func terminate(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) } // it may have ended
+// terminate asks a child, or its whole group, to stop. Either may have ended.
+func terminate(pid int, group bool) {
+	if group {
+		pid = -pid
+	}
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+}
+
+// alive reports whether somebody is in a child's group.
+func alive(pid int) bool { return syscall.Kill(-pid, 0) == nil }
 
 // killGroup kills a child's group and reports whether somebody was in it.
 func killGroup(pid int) bool { return syscall.Kill(-pid, syscall.SIGKILL) == nil }

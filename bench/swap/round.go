@@ -34,6 +34,7 @@ type Round struct {
 	Panics   int           `json:"panics"`              // that handlers caught and logged
 	Used     probe.State   `json:"used"`                // from the load's start on; heap, RSS and goroutines at the end
 	State    string        `json:"state"`               // a hash of what --state printed, "" without
+	Metrics  []string      `json:"metrics,omitempty"`   // the names on the program's metrics page at the end
 }
 
 // A session is a program that runs beside its server.
@@ -41,14 +42,14 @@ type session struct {
 	program, server *process
 	dir             string // of the socket
 	env             []string
-	parent          *os.File // the program ends when this is closed
 	client          *http.Client
 	began           time.Time
+	stop            time.Duration // within which both end when they are asked to
 }
 
 // open starts the server and the program in an arm, and returns when it is ready.
 func (p *Program) open(ctx context.Context, arm, name string, round int) (s *session, err error) {
-	s = &session{}
+	s = &session{stop: p.options.Stop}
 	if s.dir, err = os.MkdirTemp("", "swap-"); err != nil {
 		return nil, err
 	}
@@ -65,21 +66,15 @@ func (p *Program) open(ctx context.Context, arm, name string, round int) (s *ses
 		}
 		s.env = append(s.env, variables...)
 	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer read.Close()
-	s.parent = write
 	socket := filepath.Join(s.dir, "probe")
 	s.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		},
 	}}
-	env := append(s.env[:len(s.env):len(s.env)], probe.SocketVariable+"="+socket, probe.ParentVariable+"=3")
+	env := append(s.env[:len(s.env):len(s.env)], probe.SocketVariable+"="+socket)
 	s.began = time.Now()
-	if s.program, err = start("the program", p.options.Dir, p.log(name, round, "program"), env, nil, []*os.File{read}, append([]string{p.binary}, expand(p.options.Args, env)...)...); err != nil {
+	if s.program, err = start("the program", p.options.Dir, p.log(name, round, "program"), env, nil, append([]string{p.binary}, expand(p.options.Args, env)...)...); err != nil {
 		return nil, err
 	}
 	_, err = s.idle(ctx, p.options.Timeout, "ready: every informer complete and no queue busy")
@@ -93,20 +88,17 @@ func (s *session) abandon() {
 			child.kill()
 		}
 	}
-	if s.parent != nil {
-		s.parent.Close()
-	}
 	os.RemoveAll(s.dir)
 }
 
 // close stops the program, then the server.
 func (s *session) close(ctx context.Context) error {
 	defer s.abandon()
-	if err := s.program.end(ctx); err != nil {
+	if err := s.program.end(ctx, false, s.stop); err != nil {
 		return err
 	}
 	if s.server != nil {
-		return s.server.end(ctx)
+		return s.server.end(ctx, true, s.stop)
 	}
 	return nil
 }
@@ -176,7 +168,7 @@ func (s *session) idle(ctx context.Context, within time.Duration, what string) (
 		select {
 		case <-tick.C:
 		case <-s.program.done:
-			return since, s.program.end(ctx)
+			return since, s.program.end(ctx, false, s.stop)
 		case <-ctx.Done():
 			return since, ctx.Err()
 		case <-timer.C:
@@ -249,6 +241,11 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 			return r, fmt.Errorf("%s, round %d: %w", name, round, err)
 		}
 		r.State = fmt.Sprintf("%x", sha256.Sum256(text))
+	}
+	if p.options.Metrics != "" {
+		if r.Metrics, err = metricNames(ctx, http.DefaultClient, p.options.Metrics); err != nil {
+			return r, fmt.Errorf("%s, round %d: %w", name, round, err)
+		}
 	}
 	if err := s.close(ctx); err != nil {
 		return r, fmt.Errorf("%s, round %d: %w", name, round, err)

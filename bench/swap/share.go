@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A Share says how much of a program's processor time queues and caches take in the
@@ -24,9 +25,17 @@ type Share struct {
 // ProfileTime is for how long the client-go arm is profiled at most.
 const ProfileTime = 30 * time.Second
 
-// Profile runs the client-go arm once under a CPU profile.
-func (p *Program) Profile(ctx context.Context) (Share, error) {
+// String is what a swap can gain at most.
+func (s Share) String() string {
+	return fmt.Sprintf("queues and caches are %s of the program's CPU time: no swap can gain more (%s in them, %s of the garbage collection for them)",
+		wording.Percent(s.Bound), wording.Percent(s.Direct), wording.Percent(s.Bound-s.Direct))
+}
+
+// Profile runs the client-go arm once under a CPU profile. What was printed meanwhile
+// is kept in logs.
+func (p *Program) Profile(ctx context.Context, logs string) (Share, error) {
 	const name = "profile"
+	p.logs = logs
 	s, err := p.open(ctx, Baseline, name, 0)
 	if err != nil {
 		return Share{}, err

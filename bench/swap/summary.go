@@ -20,18 +20,19 @@ const SummaryFile = "swap.json"
 
 // A Summary is what a swap tells beside the statistics of its rounds.
 type Summary struct {
-	Program  string            `json:"program"`
-	Load     string            `json:"load"`
-	Layout   []string          `json:"layout"` // how it was built
-	Versions map[string]string `json:"versions"`
-	Lifted   []string          `json:"lifted"` // versions of modules that the swap would change: none by design
-	Share    *Share            `json:"share,omitempty"`
-	Unnamed  []Unnamed         `json:"unnamed,omitempty"` // key types whose queues are adapted
-	Coverage []Coverage        `json:"coverage"`
-	Queues   []QueueWait       `json:"queues"`
-	Ends     string            `json:"ends"` // whether all arms end alike
-	Alike    bool              `json:"alike"`
-	Panics   map[string]int    `json:"panics,omitempty"` // by arm
+	Program  string              `json:"program"`
+	Load     string              `json:"load"`
+	Layout   []string            `json:"layout"` // how it was built
+	Versions map[string]string   `json:"versions"`
+	Lifted   []string            `json:"lifted"` // versions of modules that the swap would change: none by design
+	Share    Share               `json:"share"`
+	Unnamed  []Unnamed           `json:"unnamed,omitempty"` // key types whose queues are adapted
+	Coverage []Coverage          `json:"coverage"`
+	Queues   []QueueWait         `json:"queues"`
+	Ends     string              `json:"ends"` // whether all arms end alike
+	Alike    bool                `json:"alike"`
+	Panics   map[string]int      `json:"panics,omitempty"`  // by arm
+	Metrics  map[string][]string `json:"metrics,omitempty"` // by arm: "lacks workqueue_depth{name=…}", "adds …"
 }
 
 // An Unnamed key type can't be written down where the hooks are registered.
@@ -63,10 +64,10 @@ type QueueWait struct {
 }
 
 // Summarise puts the rounds of a run together and writes them into its directory.
-func (p *Program) Summarise(dir string, share *Share) (Summary, error) {
+func (p *Program) Summarise(dir string, share Share) (Summary, error) {
 	s := Summary{
 		Program: p.target.pkg, Load: p.options.Load, Layout: p.layout.how, Versions: p.Versions(), Lifted: p.lifted, Share: share, Unnamed: p.left,
-		Panics: map[string]int{},
+		Panics: map[string]int{}, Metrics: map[string][]string{},
 	}
 	byArm := map[string][]Round{}
 	var arms []string
@@ -83,6 +84,9 @@ func (p *Program) Summarise(dir string, share *Share) (Summary, error) {
 	for _, arm := range arms {
 		if !strings.HasPrefix(arm, Baseline) {
 			s.Coverage = append(s.Coverage, coverage(arm, byArm[arm])...)
+			if differ := metricsDiffer(slices.Concat(byArm[Baseline], byArm[Baseline+experiment.ControlSuffix]), byArm[arm]); len(differ) > 0 {
+				s.Metrics[arm] = differ
+			}
 		}
 		s.Queues = append(s.Queues, waits(arm, byArm[arm])...)
 	}

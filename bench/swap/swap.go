@@ -47,15 +47,17 @@ const (
 
 // Options say what is swapped and under which load.
 type Options struct {
-	Dir     string   // where go build and all commands run
-	Main    string   // the main package, as go build takes it
-	Args    []string // of the program; $NAME is filled in from the round's variables
-	Arms    []string // besides the baseline, of probe.Arms
-	Load    string   // a shell command that brings the load and returns
-	Server  string   // a shell command that serves until SIGTERM, started anew for each round; "" for none
-	State   string   // a shell command that prints the state to compare; "" for none
-	Library string   // the folder of our library's source
-	Timeout time.Duration
+	Dir     string        // where go build and all commands run
+	Main    string        // the main package, as go build takes it
+	Args    []string      // of the program; $NAME is filled in from the round's variables
+	Arms    []string      // besides the baseline, of probe.Arms
+	Load    string        // a shell command that brings the load and returns
+	Server  string        // a shell command that serves until SIGTERM, started anew for each round; "" for none
+	Metrics string        // the URL of the program's metrics; "" for none
+	State   string        // a shell command that prints the state to compare; "" for none
+	Library string        // the folder of our library's source
+	Timeout time.Duration // for the server and the program to be ready, and for the program to be idle again
+	Stop    time.Duration // for both to end after SIGTERM
 }
 
 // A Program is built and can be run in every arm.
@@ -66,10 +68,9 @@ type Program struct {
 	left    []Unnamed
 	lifted  []string
 	binary  string
-	logs    string // the folder of the children's output
+	logs    string // the folder of rounds and of the children's output
 	rounds  map[string]int
 	done    []Round
-	results string // the folder of the rounds
 }
 
 // Source is the folder of our library beside this package's own source; "" if it is
@@ -115,7 +116,13 @@ func Build(ctx context.Context, o Options, temp string, say func(string)) (*Prog
 
 // Into says where rounds and the children's output are kept: folder swap of a result
 // directory that exists by the first round.
-func (p *Program) Into(dir string) { p.results = filepath.Join(dir, "swap"); p.logs = p.results }
+func (p *Program) Into(dir string) { p.logs = filepath.Join(dir, Component) }
+
+// Layout says how the program was built without touching its files.
+func (p *Program) Layout() []string { return p.layout.how }
+
+// Lifted lists the modules that both arms have in another version than the program.
+func (p *Program) Lifted() []string { return p.lifted }
 
 // Versions are those of the hooked modules.
 func (p *Program) Versions() map[string]string {
@@ -155,7 +162,7 @@ func (p *Program) Sampler() lab.Sampler {
 			return nil, err
 		}
 		p.done = append(p.done, r)
-		file := filepath.Join(p.results, fmt.Sprintf("%s-%d.json", a.Name, round))
+		file := filepath.Join(p.logs, fmt.Sprintf("%s-%d.json", a.Name, round))
 		if err := atomicfile.WriteJSON(file, r); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func options(t *testing.T, module string) Options {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	t.Setenv("PROGRAM_EVENTS", pipe)
 	return Options{
-		Dir: module, Main: "./cmd/manager", Arms: []string{"library"}, Load: "echo 400 > $PROGRAM_EVENTS", Library: Source(), Timeout: time.Minute,
+		Dir: module, Main: "./cmd/manager", Arms: []string{"library"}, Load: "echo 400 > $PROGRAM_EVENTS", Library: Source(), Timeout: time.Minute, Stop: 30 * time.Second,
 	}
 }
 
@@ -36,7 +36,7 @@ func TestSwap(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before, hashOf(t, module), "the module's files")
 
-	share, err := profiled(t, p)
+	share, err := p.Profile(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	assert.Greater(t, share.Bound, 0.0)
 	assert.LessOrEqual(t, share.Bound, 1.0)
@@ -51,7 +51,7 @@ func TestSwap(t *testing.T) {
 			assert.Contains(t, string(line), "cpu-ns/op")
 		}
 	}
-	s, err := p.Summarise(dir, &share)
+	s, err := p.Summarise(dir, share)
 	require.NoError(t, err)
 	assert.Equal(t, "all rounds of all arms end in the same state", s.Ends)
 	assert.True(t, s.Alike)
@@ -86,12 +86,6 @@ func TestSwap(t *testing.T) {
 	}, how)
 	pods := slices.IndexFunc(s.Coverage, func(c Coverage) bool { return c.Constructor == "NewTypedRateLimitingQueueWithConfig" })
 	assert.Equal(t, s.Coverage[pods].SwappedAdds, s.Coverage[pods].Adds, "traffic of rate limiting queues")
-}
-
-func profiled(t *testing.T, p *Program) (Share, error) {
-	p.Into(t.TempDir())
-	require.NoError(t, os.MkdirAll(p.logs, 0o777))
-	return p.Profile(t.Context())
 }
 
 // What goes wrong is one clear error, and no process is left.

@@ -20,7 +20,6 @@ import (
 const (
 	ArmVariable    = "INFORMERBENCH_ARM"    // "client-go", or what Arms lists
 	SocketVariable = "INFORMERBENCH_SOCKET" // where Serve listens; unset for no probe
-	ParentVariable = "INFORMERBENCH_PARENT" // the file descriptor that ends with benchrun
 )
 
 // Parts that an arm replaces.

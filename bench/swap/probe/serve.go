@@ -39,8 +39,7 @@ type State struct {
 	Goroutines int           `json:"goroutines"`
 }
 
-// Serve answers on the socket, if there is one, until the program ends. It ends
-// the program when benchrun is gone.
+// Serve answers on the socket, if there is one, until the program ends.
 func Serve() {
 	path := os.Getenv(SocketVariable)
 	if path == "" {
@@ -50,14 +49,6 @@ func Serve() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "informerbench probe:", err)
 		os.Exit(2)
-	}
-	if fd, err := strconv.Atoi(os.Getenv(ParentVariable)); err == nil {
-		parent := os.NewFile(uintptr(fd), "parent")
-		go func() {
-			_, _ = io.Copy(io.Discard, parent) // it ends either way
-			fmt.Fprintln(os.Stderr, "informerbench probe: benchrun is gone")
-			os.Exit(2)
-		}()
 	}
 	mux := http.NewServeMux() // the default one is the program's
 	mux.HandleFunc("/state", func(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@
 //	calibrate how often verdicts are right on this machine
 //	drive     a whole controller under open load, latency by stage
 //	sim       the same controller in virtual time
+//	swap      a real program with other queues and caches, under its own load
 //	report    the report of an older run again
 //	results   pages of results, kept beside the code
 //	verify    the conformance suites
@@ -149,7 +150,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		}
 		return fmt.Errorf("%w%s (see %s --help)", err, meant(cmd, err), cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.swapCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
 	return root
 }
 
