@@ -35,6 +35,9 @@ func renderMarkdown(p *page) ([]byte, error) {
 	if p.Drive != nil {
 		writeDrive(p, line)
 	}
+	if p.Swap != nil {
+		writeSwap(p.Swap, line)
+	}
 	for _, c := range p.Components {
 		writeComponent(c, mdCell(p.Baseline), line)
 	}

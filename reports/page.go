@@ -32,8 +32,9 @@ type page struct {
 	Failures    []experiment.Sample
 	Failed      int // failures left out
 	Profiles    *profileSet
-	Drive       *driven // nil if nothing was driven
-	Alone       bool    // one drive: its outcome takes the place of a decision
+	Drive       *driven  // nil if nothing was driven
+	Swap        *swapped // nil if no program was swapped
+	Alone       bool     // one drive: its outcome takes the place of a decision
 	DriveFacts  []fact
 	Calibration *calibrated // nil if there is none
 	Notes       []string    // what was left out to keep the page small
@@ -99,6 +100,7 @@ func newPage(in input, rows int) *page {
 		Warnings: stats.Warnings,
 		Profiles: in.profiles,
 		Drive:    in.drive,
+		Swap:     in.swap,
 
 		Calibration: in.calibration,
 		links:       in.links,
@@ -215,7 +217,7 @@ var titles = map[string]string{
 	"storage": "Queue storage", "queue": "Work queue", "priority-queue": "Priority queue", "delaying-queue": "Delaying queue",
 	"rate-limiter": "Rate limiter", "rate-limiting-queue": "Rate limiting queue", "fifo": "FIFO", "delta-fifo": "DeltaFIFO",
 	"in-order-fifo": "In-order FIFO", "indexer": "Indexer", "informer": "Informer", "elector": "Leader election",
-	"pipeline": "Whole pipeline", "drive": "Controller under load",
+	"pipeline": "Whole pipeline", "drive": "Controller under load", "swap": "Real program",
 }
 
 func title(component string) string { return cmp.Or(titles[component], component) }

@@ -8,7 +8,7 @@
 //     formatted;
 //  2. profiles.go reads the CPU profiles beside them and folds each into a
 //     small flame graph and its top functions; drive.go reads the drives and
-//     merges their rounds; charts.go and scaling.go choose the figures that
+//     merges their rounds; swap.go reads what a swap left; charts.go and scaling.go choose the figures that
 //     charts are drawn from;
 //  3. html.go and markdown.go print the page, csv.go the plain numbers.
 //
@@ -30,6 +30,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/calibration"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/swap"
 )
 
 // Write writes report.html, report.md and stats.csv into the result directory
@@ -51,6 +52,8 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 	drives, doubts := readDrives(root, driveBaseline(stats))
 	warnings = append(warnings, doubts...)
 	in := newInput(root, run, profiles, drives)
+	in.swap, doubts = readSwap(root)
+	warnings = append(warnings, doubts...)
 	if result, own, err := calibration.For(dir); err != nil {
 		warnings = append(warnings, experiment.Warning{Scope: "calibration", Text: "not shown: " + err.Error()})
 	} else {
@@ -106,6 +109,8 @@ var resultFiles = []link{
 	{"report.md", "this report for a pull request"},
 	{"profiles", "CPU, heap, mutex and block profiles"},
 	{"drive", "each drive: accounting, latencies, timeline"},
+	{swap.SummaryFile, "what was swapped, queue waits, the state at the end"},
+	{swap.Component, "each round: what the program used, queue by queue, and what it printed"},
 }
 
 // An input is all that a page is made of.
@@ -115,6 +120,7 @@ type input struct {
 	stats    verdict.Stats
 	profiles *profileSet
 	drive    *driven
+	swap     *swapped
 
 	calibration *calibrated
 	links       []link

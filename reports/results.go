@@ -14,13 +14,26 @@ import (
 )
 
 // WriteResults writes the pages that are kept beside the code, one a component and
-// the headlines, into dir; of an ablation its page of techniques. They show every
-// case, nulls included, and are derived from the run alone.
-func WriteResults(dir string, run experiment.Run, stats verdict.Stats) ([]string, error) {
+// the headlines, into dir; of an ablation its page of techniques, of a swap the
+// program's. They show every case, nulls included, and are derived from the result
+// directory from alone.
+func WriteResults(dir, from string, run experiment.Run, stats verdict.Stats) ([]string, error) {
 	pages := map[string][]byte{}
-	if run.Plan.Profile == experiment.Ablation {
+	switch run.Plan.Profile {
+	case experiment.Ablation:
 		pages["techniques.md"] = techniquesPage(run, stats)
-	} else {
+	case experiment.Swap:
+		root, err := os.OpenRoot(from)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		name, page, err := swapPage(root, run, stats)
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = page
+	default:
 		pages["headlines.md"] = headlinesPage(run, stats)
 		for _, c := range stats.Components {
 			pages[c.Component+".md"] = componentPage(run, c)

@@ -70,7 +70,7 @@ func TestTargetIsMeasured(t *testing.T) {
 func TestWriteResults(t *testing.T) {
 	run, stats := fixture(1)
 	dir := filepath.Join(t.TempDir(), "results")
-	names, err := WriteResults(dir, run, stats)
+	names, err := WriteResults(dir, "", run, stats)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"delaying-queue.md", "delta-fifo.md", "headlines.md", "indexer.md", "queue.md"}, names)
 	page, err := os.ReadFile(filepath.Join(dir, "queue.md"))

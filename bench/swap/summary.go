@@ -61,6 +61,7 @@ type QueueWait struct {
 	Adds  int64         `json:"adds"`
 	P50   time.Duration `json:"p50Nanoseconds"`
 	P99   time.Duration `json:"p99Nanoseconds"`
+	Work  time.Duration `json:"workP50Nanoseconds"`
 }
 
 // Summarise puts the rounds of a run together and writes them into its directory.
@@ -150,6 +151,7 @@ func waits(arm string, rounds []Round) []QueueWait {
 			Adds: middle(of, func(t probe.Thing) int64 { return t.Queue.Adds }),
 			P50:  time.Duration(middle(of, func(t probe.Thing) int64 { return int64(t.Queue.P50) })),
 			P99:  time.Duration(middle(of, func(t probe.Thing) int64 { return int64(t.Queue.P99) })),
+			Work: time.Duration(middle(of, func(t probe.Thing) int64 { return int64(t.Queue.Work) })),
 		})
 	}
 	return list

@@ -34,6 +34,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/swap/probe"
+	"golang.org/x/mod/modfile"
 )
 
 // Names in plans and results.
@@ -73,15 +74,23 @@ type Program struct {
 	done    []Round
 }
 
-// Source is the folder of our library beside this package's own source; "" if it is
-// not on this machine.
+// Source is the folder of our library beside this package's own source, or in a clone
+// around the current folder; "" if it is in neither.
 func Source() string {
-	_, file, _, ok := runtime.Caller(0)
-	library := filepath.Join(filepath.Dir(file), "..", "..", "impl")
-	if _, err := os.Stat(filepath.Join(library, "go.mod")); !ok || err != nil {
-		return ""
+	_, file, _, _ := runtime.Caller(0) // no path of this machine in a program built with -trimpath
+	folder, err := os.Getwd()
+	for _, root := range []string{filepath.Join(filepath.Dir(file), "..", ".."), folder} {
+		for ; err == nil && filepath.IsAbs(root); root = filepath.Dir(root) {
+			library := filepath.Join(root, "impl")
+			if text, err := os.ReadFile(filepath.Join(library, "go.mod")); err == nil && modfile.ModulePath(text) == ours {
+				return library
+			}
+			if root == filepath.Dir(root) {
+				break
+			}
+		}
 	}
-	return library
+	return ""
 }
 
 // Build reads the program, and builds it with all arms into temp, a folder that is
@@ -91,7 +100,7 @@ func Build(ctx context.Context, o Options, temp string, say func(string)) (*Prog
 		return nil, errors.New(platform)
 	}
 	if o.Library == "" {
-		return nil, errors.New("the source of our library is not beside this program's: expected --library with its folder, impl of a clone")
+		return nil, errors.New("found no source of our library beside this program or around this folder: expected --library with its folder, impl of a clone")
 	}
 	say("reading " + o.Main)
 	t, err := look(ctx, o.Dir, o.Main)

@@ -78,6 +78,8 @@ func summaryOf(run experiment.Run, components []ComponentStats) (string, bool) {
 	switch run.Plan.Profile {
 	case experiment.Releases:
 		return upgrades(run.Plan.Cases, components), true
+	case experiment.Swap:
+		return programs(components), true
 	case experiment.Ablation:
 		return techniques(components), true
 	}

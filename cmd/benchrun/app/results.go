@@ -17,7 +17,8 @@ func resultsCommand() *cobra.Command {
 		Short: "Write the pages of results that are kept beside the code",
 		Long: `Results writes a Markdown page a component (every case against upstream: ratio,
 interval, allocations, live bytes, what is relaxed) and one of the headlines from
-a run's directory; from an ablation's, the page of techniques. Each names the
+a run's directory; from an ablation's, the page of techniques; from a swap's, the
+program's. Each names the
 machine, the versions, the date and the command.`,
 		Example: `  benchrun results reports/out/20261120T201500Z-full reports/out/20261120T221500Z-ablation`,
 		Args:    wantSome("DIR"),
@@ -30,7 +31,7 @@ machine, the versions, the date and the command.`,
 				if len(samples) == 0 {
 					return fmt.Errorf("%s holds no sample: there is nothing to show", from)
 				}
-				names, err := reports.WriteResults(dir, run, verdict.Analyse(run, samples))
+				names, err := reports.WriteResults(dir, from, run, verdict.Analyse(run, samples))
 				if err != nil {
 					return err
 				}
