@@ -11,7 +11,7 @@ go build -trimpath -o "$bin/benchrun" ./cmd/benchrun
 cd loadgen/apiserver
 go build -o "$bin/serve" ./serve
 go build -o "$bin/load" ./operator/load
-export PATH="$bin:$PATH" FILL=${FILL-} CHANGE=${CHANGE-}
+export PATH="$bin:$PATH" FILL=${FILL-} CHANGE=${CHANGE---changes 2000 --rate 250}
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
 benchrun swap ./operator "$@" \
   --server 'serve | { read -r line; eval "$line"; load $FILL fill >&2 && echo "$line"; cat >/dev/null; }' \

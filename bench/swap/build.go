@@ -150,13 +150,15 @@ func (l *layout) workspace(t *target, dir string, copies map[string]string) erro
 	}
 	from := filepath.Dir(t.work)
 	for _, u := range slices.Clone(work.Use) {
-		if !filepath.IsAbs(u.Path) {
-			if err := work.DropUse(u.Path); err != nil {
-				return err
-			}
-			if err := work.AddUse(filepath.Join(from, filepath.FromSlash(u.Path)), u.ModulePath); err != nil {
-				return err
-			}
+		path, module := u.Path, u.ModulePath // dropping it clears them
+		if filepath.IsAbs(path) {
+			continue
+		}
+		if err := work.DropUse(path); err != nil {
+			return err
+		}
+		if err := work.AddUse(filepath.Join(from, filepath.FromSlash(path)), module); err != nil {
+			return err
 		}
 	}
 	for _, r := range slices.Clone(work.Replace) {

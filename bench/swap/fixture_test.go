@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,9 +58,4 @@ func hashOf(t *testing.T, dir string) string {
 		return err
 	}))
 	return fmt.Sprintf("%x", sum.Sum(nil))
-}
-
-// said collects the steps that Build tells of.
-func said(t *testing.T) func(string) {
-	return func(step string) { t.Log(strings.TrimSpace(step)) }
 }

@@ -140,9 +140,15 @@ func (a anchor) apply(path string, text []byte, hookedNames []string) ([]byte, e
 	}
 	// From the end, so that offsets stay right.
 	renamed := []int{at(f.Name.Pos())}
+	elsewhere := map[*ast.Ident]bool{} // btree.New is none of this package's
 	ast.Inspect(f.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && slices.Contains(hookedNames, id.Name) {
-			renamed = append(renamed, at(id.Pos()))
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			elsewhere[n.Sel] = true
+		case *ast.Ident:
+			if slices.Contains(hookedNames, n.Name) && !elsewhere[n] {
+				renamed = append(renamed, at(n.Pos()))
+			}
 		}
 		return true
 	})

@@ -17,8 +17,7 @@ import (
 //	collect   in each function and type: which generic things it names, with which types
 //	follow    from what is not generic on, with the types that were chosen
 //
-// Types that a program makes up along the way, as in recursion over T, []T, are cut
-// off by depth; such a key is adapted.
+// It ends: the compiler refuses a program whose instances don't.
 type instances struct {
 	uses map[string][]use // by the generic thing whose body it is, "" for none
 	of   map[string]map[string]types.Type
@@ -31,8 +30,6 @@ type use struct {
 	arguments []types.Type
 	params    []*types.TypeParam // of what it is used in
 }
-
-const mostNesting = 4
 
 // findInstances returns the types, by the full name of the constructor.
 func findInstances(all []*packages.Package, constructors []string) map[string][]types.Type {
@@ -131,7 +128,7 @@ func (x *instances) follow(owner string, arguments []types.Type, seen map[string
 			text.WriteString(types.TypeString(t, nil) + ";")
 		}
 		key := u.name + "[" + text.String()
-		if seen[key] || strings.Count(key, "[") > mostNesting {
+		if seen[key] {
 			continue
 		}
 		seen[key] = true

@@ -17,6 +17,9 @@ import (
 	"time"
 )
 
+// leftFor is how long what a program started may take to end after it.
+const leftFor = time.Second / 2
+
 // wordsKept is how many bytes at the end of a log are searched for why.
 const wordsKept = 64 << 10
 
@@ -62,7 +65,7 @@ func start(what, dir, log string, env []string, output *os.File, argv ...string)
 // guard starts a shell that kills a process group when its standard input ends without
 // a word, as it does when this process is killed.
 func guard(group int) (end func(), err error) {
-	cmd := exec.Command("/bin/sh", "-c", `read -r word; [ "$word" = end ] || kill -KILL -- "-$0"`, strconv.Itoa(group))
+	cmd := exec.Command("/bin/sh", "-c", `read -r word; [ "$word" = end ] || kill -KILL "-$0"`, strconv.Itoa(group))
 	inOwnGroup(cmd) // a Ctrl-C is not for it
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -78,11 +81,10 @@ func guard(group int) (end func(), err error) {
 	}), nil
 }
 
-// swept kills what is left of the child's group and reports whether something was.
-func (p *process) swept() bool {
-	left := killGroup(p.cmd.Process.Pid)
+// swept kills what is left of the child's group.
+func (p *process) swept() {
+	killGroup(p.cmd.Process.Pid)
 	p.guard()
-	return left
 }
 
 // wait waits for the end of a child that ends by itself; when ctx ends first, it is
@@ -116,22 +118,25 @@ func (p *process) end(ctx context.Context, group bool, within time.Duration) err
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	done := p.done
-	for done != nil || group && alive(p.cmd.Process.Pid) {
+	for done != nil || alive(p.cmd.Process.Pid) {
 		select {
 		case <-done:
-			done = nil
+			if done = nil; !group {
+				timer.Reset(leftFor)
+			}
 		case <-tick.C:
 		case <-ctx.Done():
 			p.kill()
 			return ctx.Err()
 		case <-timer.C:
 			p.kill()
+			if done == nil && !group {
+				return fmt.Errorf("%s stopped and left processes behind, which would keep its ports and disturb the next round: they were killed, expected none", p.what)
+			}
 			return fmt.Errorf("%s did not stop within %s of SIGTERM and was killed: expected it to stop, as in a cluster", p.what, within)
 		}
 	}
-	if p.swept() {
-		return fmt.Errorf("%s stopped and left processes behind, which would keep its ports and disturb the next round: they were killed, expected none", p.what)
-	}
+	p.swept()
 	if word := p.panicked(); word != "" {
 		return fmt.Errorf("%s ended with %s (its output is in %s)", p.what, word, p.log)
 	}

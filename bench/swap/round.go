@@ -227,7 +227,7 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 	if err := p.load(ctx, s, &r); err != nil {
 		return r, err
 	}
-	if r.Used, err = s.state(ctx, "/state?keys"); err != nil {
+	if r.Used, err = s.state(ctx, "/state?end"); err != nil {
 		return r, err
 	}
 	r.Used.CPU -= before.CPU

@@ -20,6 +20,7 @@ const SummaryFile = "swap.json"
 
 // A Summary is what a swap tells beside the statistics of its rounds.
 type Summary struct {
+	Schema   int                 `json:"schema"`
 	Program  string              `json:"program"`
 	Load     string              `json:"load"`
 	Layout   []string            `json:"layout"` // how it was built
@@ -67,7 +68,7 @@ type QueueWait struct {
 // Summarise puts the rounds of a run together and writes them into its directory.
 func (p *Program) Summarise(dir string, share Share) (Summary, error) {
 	s := Summary{
-		Program: p.target.pkg, Load: p.options.Load, Layout: p.layout.how, Versions: p.Versions(), Lifted: p.lifted, Share: share, Unnamed: p.left,
+		Schema: experiment.SchemaVersion, Program: p.target.pkg, Load: p.options.Load, Layout: p.layout.how, Versions: p.Versions(), Lifted: p.lifted, Share: share, Unnamed: p.left,
 		Panics: map[string]int{}, Metrics: map[string][]string{},
 	}
 	byArm := map[string][]Round{}

@@ -4,6 +4,8 @@ package swap
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,25 +19,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// options are those of the program of testdata; its events come through a named pipe.
-func options(t *testing.T, module string) Options {
+var built = flag.Bool("built", false, "build and run a program with both arms too, which compiles client-go")
+
+// TestBuilt swaps the program of testdata, whose events come through a named pipe.
+func TestBuilt(t *testing.T) {
+	if !*built {
+		t.Skip("compiles client-go, which takes minutes the first time: run with -args -built")
+	}
+	module := newModule(t)
+	before := hashOf(t, module)
 	pipe := filepath.Join(t.TempDir(), "events")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	t.Setenv("PROGRAM_EVENTS", pipe)
-	return Options{
-		Dir: module, Main: "./cmd/manager", Arms: []string{"library"}, Load: "echo 400 > $PROGRAM_EVENTS", Library: Source(), Timeout: time.Minute, Stop: 30 * time.Second,
-	}
-}
-
-// A program runs in both arms, everything that can be swapped is, and nobody's files
-// were touched.
-func TestSwap(t *testing.T) {
-	module := newModule(t)
-	before := hashOf(t, module)
-	p, err := Build(t.Context(), options(t, module), t.TempDir(), said(t))
+	p, err := Build(t.Context(), Options{
+		Dir: module, Main: "./cmd/manager", Arms: []string{"library"}, Load: "echo 400 > $PROGRAM_EVENTS", Library: Source(), Timeout: time.Minute, Stop: time.Minute,
+	}, t.TempDir(), func(step string) { t.Log(step) })
 	require.NoError(t, err)
 	assert.Equal(t, before, hashOf(t, module), "the module's files")
+	t.Run("rounds", func(t *testing.T) { rounds(t, p) })
+	t.Run("faults", func(t *testing.T) { faults(t, p) })
+	t.Run("interrupted", func(t *testing.T) { interrupted(t, p) })
+}
 
+// rounds runs the program in both arms: everything that can be swapped is.
+func rounds(t *testing.T, p *Program) {
 	share, err := p.Profile(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	assert.Greater(t, share.Bound, 0.0)
@@ -60,17 +67,14 @@ func TestSwap(t *testing.T) {
 	assert.Equal(t, []Unnamed{{"example.com/program/keys.local", "it is declared in a function"}}, s.Unnamed)
 
 	how := map[string]string{}
-	for _, thing := range p.done[len(p.done)-1].Used.Things {
-		how[thing.Constructor+" "+thing.Name+" "+thing.Key] = thing.How
-	}
 	for _, r := range p.done {
-		if r.Arm == "library" {
-			clear(how)
-			for _, thing := range r.Used.Things {
-				how[thing.Constructor+" "+thing.Name+" "+thing.Key] = thing.How
-				assert.True(t, thing.Queue == nil || thing.Queue.Adds >= 50, "adds of %s: %+v", thing.Name, thing.Queue)
-				assert.True(t, thing.Cache == nil || thing.Cache.Objects == 50, "objects of %s: %+v", thing.Name, thing.Cache)
-			}
+		if r.Arm != "library" {
+			continue
+		}
+		for _, thing := range r.Used.Things {
+			how[thing.Constructor+" "+thing.Name+" "+thing.Key] = thing.How
+			assert.True(t, thing.Queue == nil || thing.Queue.Adds >= 50, "adds of %s: %+v", thing.Name, thing.Queue)
+			assert.True(t, thing.Cache == nil || thing.Cache.Objects == 50, "objects of %s: %+v", thing.Name, thing.Cache)
 		}
 	}
 	const limiting = "NewTypedRateLimitingQueueWithConfig "
@@ -88,21 +92,17 @@ func TestSwap(t *testing.T) {
 	assert.Equal(t, s.Coverage[pods].SwappedAdds, s.Coverage[pods].Adds, "traffic of rate limiting queues")
 }
 
-// What goes wrong is one clear error, and no process is left.
-func TestFaults(t *testing.T) {
-	module := newModule(t)
-	o := options(t, module)
-	o.Timeout = 20 * time.Second
-	p, err := Build(t.Context(), o, t.TempDir(), said(t))
-	require.NoError(t, err)
-	c := p.Case()
+// faults are each one clear error.
+func faults(t *testing.T, p *Program) {
+	c, load := p.Case(), p.options.Load
+	defer func() { p.options.Load = load }()
 	for name, x := range map[string]struct {
 		fault, load, arm, want string
 	}{
-		"program ends":       {"ends", o.Load, Baseline, "client-go, round 0: the program ended by itself, exit status 1: manager: no such flag: --example"},
-		"program leaves one": {"leaves-a-child", o.Load, Baseline, "left processes behind"},
-		"program panics":     {"fails-when-swapped", o.Load, "library", "library, round 0: the program ended by itself, exit status 2: panic: it was swapped"},
-		"load fails":         {"", "test $INFORMERBENCH_ARM = client-go || { echo no quota; exit 3; }", "library", "library, round 0: the load command failed: exit status 3: no output"},
+		"program ends":       {"ends", load, Baseline, "client-go, round 0: the program ended by itself, exit status 1: manager: no such flag: --example"},
+		"program leaves one": {"leaves-a-child", load, Baseline, "left processes behind"},
+		"program panics":     {"fails-when-swapped", load, "library", "library, round 0: the program ended by itself, exit status 2: panic: it was swapped"},
+		"load fails":         {"", "test $INFORMERBENCH_ARM = client-go || { echo no quota >&2; exit 3; }", "library", "library, round 0: the load command failed: exit status 3: no quota"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PROGRAM_FAULT", x.fault)
@@ -113,20 +113,22 @@ func TestFaults(t *testing.T) {
 			assert.ErrorContains(t, err, x.want)
 		})
 	}
-	t.Run("interrupted", func(t *testing.T) {
-		p.options.Load = "kill -INT $PPID; sleep 1000" // nobody waits for its end
-		p.options.Load = "sleep 1000"
-		p.Into(t.TempDir())
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { // as soon as the load runs
-			for {
-				if _, err := os.Stat(p.log(Baseline, p.rounds[Baseline]-1, "load")); err == nil || ctx.Err() != nil {
-					cancel()
-					return
-				}
-			}
-		}()
-		_, err := p.Sampler()(ctx, c, c.Arms[0])
-		assert.ErrorIs(t, err, context.Canceled)
-	})
+}
+
+// interrupted ends a round as soon as its load runs.
+func interrupted(t *testing.T, p *Program) {
+	pipe := filepath.Join(t.TempDir(), "began")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	p.options.Load = "echo began > " + pipe + "; sleep 1000"
+	p.Into(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	read := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(pipe) // which waits for the load
+		cancel()
+		read <- err
+	}()
+	_, err := p.Sampler()(ctx, p.Case(), p.Case().Arms[0])
+	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
+	assert.NoError(t, <-read)
 }

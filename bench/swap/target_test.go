@@ -28,7 +28,7 @@ func newTiny(t *testing.T, version string) string {
 	write(t, filepath.Join(dir, "cmd/library/library.go"), "package library\n")
 	write(t, filepath.Join(dir, "cmd/plain/main.go"), "package main\n\nfunc main() {}\n")
 	write(t, filepath.Join(dir, "cmd/broken/main.go"), strings.Replace(manager, "New()", "New(1)", 1))
-	write(t, filepath.Join(dir, "cmd/syntax/main.go"), "package main\n\nfunc main() {\n")
+	write(t, filepath.Join(dir, "cmd/syntax/main.go"), strings.Replace(manager, ".New() }", ".New()\n", 1))
 	write(t, filepath.Join(dir, "cmd/missing/main.go"), "package main\n\nimport _ \"example.com/tiny/none\"\n\nfunc main() {}\n")
 	write(t, filepath.Join(dir, "cmd/withc/main.go"), strings.Replace(manager, "import", "import \"C\"\nimport", 1))
 	return dir
@@ -41,11 +41,11 @@ func TestBadPrograms(t *testing.T) {
 	require.NoError(t, err)
 	for pattern, want := range map[string]string{
 		"./cmd/m*":      "./cmd/m*",
-		"./cmd/...":     "can't be built: ",
+		"./cmd/...":     "./cmd/...: found 7 main packages, ",
 		"./cmd/library": "./cmd/library: found no main package, expected one, as in ./cmd/manager",
 		"./cmd/plain":   "example.com/tiny/cmd/plain has no work queue and no informer of client-go: there is nothing to swap",
 		"./cmd/broken":  "example.com/tiny/cmd/broken can't be built: ",
-		"./cmd/syntax":  "main.go:4:",
+		"./cmd/syntax":  "main.go:6:",
 		"./cmd/missing": "example.com/tiny/none",
 		"fmt":           "fmt: found no main package",
 		"cmd/addr2line": "cmd/addr2line is in no module of yours",

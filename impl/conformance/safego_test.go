@@ -40,7 +40,7 @@ var (
 	ruleDetection   = safetyRule{"no-detection", "code must not tell a test or a synctest bubble from production"}
 	ruleKernel      = safetyRule{"no-kernel-files", "files of the kernel exist on one platform and in some containers"}
 	rulePrivate     = safetyRule{"no-private-fields", "another module's unexported fields change without notice"}
-	ruleUpstream    = safetyRule{"own-types", "a variant that returns upstream's type is upstream's, whatever its name says"}
+	ruleUpstream    = safetyRule{"own-types", "a variant that returns upstream's type is upstream's, whatever its name says, and never returns where a program has that constructor make ours"}
 )
 
 // Imports that the library must not have.
@@ -56,7 +56,7 @@ var forbiddenCalls = []struct {
 	{"time", regexp.MustCompile(`^Sleep$`), ruleScheduling},
 	{"runtime", regexp.MustCompile(`^(Stack|Callers?|CallersFrames)$`), ruleDetection},
 	{"reflect", regexp.MustCompile(`^NewAt$`), rulePrivate},
-	{"k8s.io/client-go/util/workqueue", regexp.MustCompile(`^(New(Typed|Named|Delaying|RateLimiting)?(|Queue.*|WithConfig|Delaying.*|RateLimiting.*)|DefaultQueue)$`), ruleUpstream},
+	{"k8s.io/client-go/util/workqueue", regexp.MustCompile(`^(New(Typed|Named|Delaying|RateLimiting)?(|Queue.*|WithConfig|Delaying.*|RateLimiting.*)|DefaultQueue|Default(Typed)?ControllerRateLimiter)$`), ruleUpstream},
 	{"k8s.io/client-go/tools/cache", regexp.MustCompile(`^New(Indexer|Store|ThreadSafeStore|FIFO|DeltaFIFO.*|RealFIFO.*|SharedInformer.*|SharedIndexInformer.*)$`), ruleUpstream},
 	{"k8s.io/client-go/tools/leaderelection", regexp.MustCompile(`^(NewLeaderElector|RunOrDie)$`), ruleUpstream},
 	{"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue", regexp.MustCompile(`^New$`), ruleUpstream},

@@ -52,7 +52,7 @@ func Serve() {
 	}
 	mux := http.NewServeMux() // the default one is the program's
 	mux.HandleFunc("/state", func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(state(r.URL.Query().Has("keys")))
+		_ = json.NewEncoder(w).Encode(state(r.URL.Query().Has("end")))
 	})
 	mux.HandleFunc("/reset", func(http.ResponseWriter, *http.Request) { reset() })
 	var profile bytes.Buffer
@@ -82,9 +82,9 @@ func reset() {
 	}
 }
 
-// state is the program's; what caches hold only if it is asked for, which takes
-// time.
-func state(keys bool) State {
+// state is the program's; at the end, when time does not matter any more, with what
+// caches hold and how much of the heap is in use.
+func state(end bool) State {
 	things.Lock()
 	made := make([]*Thing, len(things.made))
 	copy(made, things.made)
@@ -97,7 +97,7 @@ func state(keys bool) State {
 		if synced != nil {
 			shown.Cache = &Cache{Synced: synced()}
 			s.Synced = s.Synced && shown.Cache.Synced
-			if keys {
+			if end {
 				shown.Cache.Objects, shown.Cache.Keys = digest(list())
 			}
 		}
@@ -109,6 +109,10 @@ func state(keys bool) State {
 		s.Things = append(s.Things, shown)
 	}
 	s.measure()
+	if end {
+		runtime.GC()
+		s.Heap = heap()
+	}
 	return s
 }
 

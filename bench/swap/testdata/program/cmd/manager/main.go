@@ -61,9 +61,6 @@ func run() error {
 		go feed(source, events)
 	}
 	<-ctx.Done()
-	if os.Getenv("PROGRAM_FAULT") == "does-not-stop" {
-		select {}
-	}
 	return nil
 }
 
