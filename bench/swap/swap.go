@@ -6,6 +6,7 @@
 //	hooks      edits of copies of client-go's and controller-runtime's constructors
 //	instances  the types that generic constructors are made for, by go/types
 //	generate   the files that register what takes their place
+//	library    our packages, as packages of the program's module
 //	build      all of it given to go build as -overlay, -modfile or GOWORK
 //	process    programs, servers and load commands, each in a process group
 //	round      one arm under one load, told by the probe within the program

@@ -228,6 +228,11 @@ func (t *target) findTypes(ctx context.Context, deps map[string]listed) error {
 	}
 	for _, p := range all {
 		for _, e := range p.Errors {
+			if strings.Contains(e.Msg, "could not import C") { // go build knows why
+				if _, err := gocommand.In(ctx, t.folder, nil, "build", "-o", os.DevNull, t.pkg); err != nil {
+					return fmt.Errorf("%s can't be built: %w", t.pkg, err)
+				}
+			}
 			return fmt.Errorf("%s can't be built: %s", t.pkg, strings.Join(strings.Fields(e.Error()), " "))
 		}
 	}
