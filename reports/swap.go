@@ -53,7 +53,7 @@ func newSwapped(s swap.Summary) *swapped {
 		if len(differ) > 0 {
 			text = strings.Join(differ, ", ")
 		}
-		v.Facts = append(v.Facts, fact{"Metrics of " + arm, text})
+		v.Facts = append(v.Facts, fact{"Names of metrics with " + arm, text})
 	}
 	return v
 }

@@ -27,7 +27,7 @@ type layout struct {
 
 // lay writes into dir all that go build needs.
 func (t *target) lay(library, dir string) (layout, []Unnamed, error) {
-	l := layout{overlay: map[string]string{}}
+	l := layout{overlay: map[string]string{}, how: slices.Clone(t.kept)}
 	replaced := map[string]string{} // module → our copy
 	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
 		u := t.modules[name]

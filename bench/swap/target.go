@@ -29,6 +29,7 @@ type target struct {
 	modules  map[string]upstream
 	versions map[string]string       // of all modules that the program is linked from
 	hooks    []hooked                // those whose package the program has
+	kept     []string                // those that its version is too old for, in words
 	types    map[string][]types.Type // of the hooked constructors, by full name
 }
 
@@ -79,9 +80,11 @@ func look(ctx context.Context, folder, pattern string) (*target, error) {
 			return nil, err
 		}
 		t.modules[h.module] = u
-		if minor >= h.since {
-			t.hooks = append(t.hooks, h)
+		if minor < h.since {
+			t.kept = append(t.kept, fmt.Sprintf("%s/%s is left as it is, because our informers need v0.%d of it", h.module, h.path, h.since))
+			continue
 		}
+		t.hooks = append(t.hooks, h)
 	}
 	if len(t.hooks) == 0 {
 		return nil, fmt.Errorf("%s has no work queue and no informer of client-go: there is nothing to swap", t.pkg)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,6 +181,13 @@ func liftedText(lifted []string) string {
 	return "versions that are lifted: " + strings.Join(lifted, ", ")
 }
 
+// command gives back the arguments that repeat this swap, the program's own at the end.
+func (l *swapCommandLine) command(cmd *cobra.Command) []string {
+	args := commandLine(cmd)
+	flags := args[2+len(l.Args):]
+	return slices.Concat(args[:2], flags, []string{"--"}, l.Args)
+}
+
 func (s Suite) compareSwap(cmd *cobra.Command, l swapCommandLine, p *swap.Program, share swap.Share) error {
 	dir, err := resultDir(l.dir, "swap")
 	if err != nil {
@@ -198,7 +206,7 @@ func (s Suite) compareSwap(cmd *cobra.Command, l swapCommandLine, p *swap.Progra
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, seed %d, into %s\n", wording.Count(len(plan.Cases[0].Arms), "arm"), wording.Count(plan.MaxRounds, "round"), plan.Seed, dir)
 	progress := newProgressLine(cmd.ErrOrStderr())
-	run := experiment.Run{Schema: experiment.SchemaVersion, Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: p.Versions()}
+	run := experiment.Run{Schema: experiment.SchemaVersion, Command: l.command(cmd), Plan: plan, Environment: experiment.Here(), Versions: p.Versions()}
 	run, samples, err := lab.Lab{Sample: p.Sampler(), Report: progress.show}.Execute(cmd.Context(), dir, run)
 	progress.done()
 	var summary swap.Summary
