@@ -2,7 +2,6 @@
 # Swaps the queues and caches of loadgen/apiserver/operator, a small operator with a big
 # cached list, against a real API server that is fresh in each round.
 # usage: scripts/swap-operator.sh [FLAG OF BENCHRUN SWAP...]
-# FILL and CHANGE are flags of the load (see loadgen/apiserver/operator/load).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$(mktemp -d)
@@ -11,9 +10,9 @@ go build -trimpath -o "$bin/benchrun" ./cmd/benchrun
 cd loadgen/apiserver
 go build -o "$bin/serve" ./serve
 go build -o "$bin/load" ./operator/load
-export PATH="$bin:$PATH" FILL=${FILL-} CHANGE=${CHANGE---changes 2000 --rate 250}
+export PATH="$bin:$PATH"
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
 benchrun swap ./operator "$@" \
-  --server 'serve | { read -r line; eval "$line"; load $FILL fill >&2 && echo "$line"; cat >/dev/null; }' \
-  --load 'load $FILL $CHANGE change' --state 'load state' \
+  --server 'serve | { read -r line; eval "$line"; load fill >&2 && echo "$line"; cat >/dev/null; }' \
+  --load 'load --changes 2000 --rate 250 change' --state 'load state' \
   --metrics http://127.0.0.1:18080/metrics -- --metrics=127.0.0.1:18080

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,7 +237,8 @@ func (t *target) findTypes(ctx context.Context, deps map[string]listed) error {
 					return fmt.Errorf("%s can't be built: %w", t.pkg, err)
 				}
 			}
-			return fmt.Errorf("%s can't be built: %s", t.pkg, strings.Join(strings.Fields(e.Error()), " "))
+			text := regexp.MustCompile(`(?m)^# .*$`).ReplaceAllString(e.Msg, "") // the package that the next lines are of
+			return fmt.Errorf("%s can't be built: %s", t.pkg, strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(e.Pos, "-")+": "+text, ": ")), " "))
 		}
 	}
 	t.types = findInstances(all, constructors)

@@ -45,7 +45,7 @@ func TestBadPrograms(t *testing.T) {
 		"./cmd/library": "./cmd/library: found no main package, expected one, as in ./cmd/manager",
 		"./cmd/plain":   "example.com/tiny/cmd/plain has no work queue and no informer of client-go: there is nothing to swap",
 		"./cmd/broken":  "example.com/tiny/cmd/broken can't be built: ",
-		"./cmd/syntax":  "main.go:6:",
+		"./cmd/syntax":  "cmd/syntax can't be built: cmd/syntax/main.go:7:1: ",
 		"./cmd/missing": "example.com/tiny/none",
 		"fmt":           "fmt: found no main package",
 		"cmd/addr2line": "cmd/addr2line is in no module of yours",

@@ -24,8 +24,8 @@ var (
 	namespaces = flag.Int("namespaces", 10, "how many namespaces")
 	apps       = flag.Int("apps", 20, "how many apps in each")
 	pods       = flag.Int("pods", 20, "how many pods of each app")
-	changes    = flag.Int("changes", 4000, "how many pods change")
-	rate       = flag.Float64("rate", 400, "how many a second")
+	changes    = flag.Int("changes", 2000, "how many pods change")
+	rate       = flag.Float64("rate", 250, "how many a second")
 )
 
 // atOnce is how many requests are under way.
