@@ -14,5 +14,5 @@ export PATH="$bin:$PATH"
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
 benchrun swap ./operator "$@" \
   --server 'serve | { read -r line; eval "$line"; load fill >&2 && echo "$line"; cat >/dev/null; }' \
-  --load 'load --changes 2000 --rate 250 change' --state 'load state' \
+  --load 'load --changes 1250 --rate 250 change' --state 'load state' \
   --metrics http://127.0.0.1:18080/metrics -- --metrics=127.0.0.1:18080

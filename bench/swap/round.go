@@ -48,8 +48,8 @@ type session struct {
 }
 
 // open starts the server and the program in an arm, and returns when it is ready.
-func (p *Program) open(ctx context.Context, arm, name string, round int) (s *session, err error) {
-	s = &session{stop: p.options.Stop}
+func (p *Program) open(ctx context.Context, arm, name string, round int) (_ *session, err error) {
+	s := &session{stop: p.options.Stop}
 	if s.dir, err = os.MkdirTemp("", "swap-"); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strconv"
 	"syscall"
@@ -39,9 +38,6 @@ func run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := misbehave(os.Getenv("PROGRAM_FAULT")); err != nil {
-		return err
-	}
 	source := watch.NewFake()
 	informer := cache.NewSharedIndexInformer(&cache.ListWatch{
 		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
@@ -61,21 +57,6 @@ func run() error {
 		go feed(source, events)
 	}
 	<-ctx.Done()
-	return nil
-}
-
-// misbehave does what a program should not.
-func misbehave(fault string) error {
-	switch fault {
-	case "ends":
-		return fmt.Errorf("no such flag: --example")
-	case "leaves-a-child":
-		return exec.Command("sleep", "1000").Start()
-	case "fails-when-swapped":
-		if os.Getenv("INFORMERBENCH_ARM") != "client-go" {
-			panic("it was swapped")
-		}
-	}
 	return nil
 }
 
