@@ -191,6 +191,14 @@ func hasParams(t types.Type) bool {
 		return true
 	case *types.Pointer:
 		return hasParams(t.Elem())
+	case *types.Array:
+		return hasParams(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if hasParams(f.Type()) {
+				return true
+			}
+		}
 	case *types.Named:
 		for a := range t.TypeArgs().Types() {
 			if hasParams(a) {

@@ -31,6 +31,7 @@ type process struct {
 	done  chan struct{} // closed when the child has ended
 	err   error         // how, to be read after done
 	guard func()        // ends the one that kills the group if this process dies
+	once  sync.Once     // that the group was killed
 }
 
 // start runs a command line. Whoever starts it ends it with wait, end or kill.
@@ -81,10 +82,12 @@ func guard(group int) (end func(), err error) {
 	}), nil
 }
 
-// swept kills what is left of the child's group.
-func (p *process) swept() {
-	killGroup(p.cmd.Process.Pid)
-	p.guard()
+// sweep kills what is left of the child's group, once: its number may be another's later.
+func (p *process) sweep() {
+	p.once.Do(func() {
+		killGroup(p.cmd.Process.Pid)
+		p.guard()
+	})
 }
 
 // wait waits for the end of a child that ends by itself; when ctx ends first, it is
@@ -96,7 +99,7 @@ func (p *process) wait(ctx context.Context) error {
 		p.kill()
 		return ctx.Err()
 	}
-	p.swept() // it left it running
+	p.sweep() // it left it running
 	if p.err != nil {
 		return fmt.Errorf("%s failed: %w: %s (its output is in %s)", p.what, p.err, p.lastWords(), p.log)
 	}
@@ -108,7 +111,7 @@ func (p *process) wait(ctx context.Context) error {
 func (p *process) end(ctx context.Context, group bool, within time.Duration) error {
 	select {
 	case <-p.done:
-		p.swept()
+		p.sweep()
 		return fmt.Errorf("%s ended by itself, %w: %s (its output is in %s)", p.what, cmp.Or(p.err, errors.New("exit status 0")), p.lastWords(), p.log)
 	default:
 	}
@@ -136,7 +139,7 @@ func (p *process) end(ctx context.Context, group bool, within time.Duration) err
 			return fmt.Errorf("%s did not stop within %s of SIGTERM and was killed: expected it to stop, as in a cluster", p.what, within)
 		}
 	}
-	p.swept()
+	p.sweep()
 	if word := p.panicked(); word != "" {
 		return fmt.Errorf("%s ended with %s (its output is in %s)", p.what, word, p.log)
 	}
@@ -145,7 +148,7 @@ func (p *process) end(ctx context.Context, group bool, within time.Duration) err
 
 // kill ends the child and all that it started.
 func (p *process) kill() {
-	p.swept()
+	p.sweep()
 	<-p.done
 }
 

@@ -197,12 +197,12 @@ func waitsFor(state probe.State, err error) string {
 func (p *Program) load(ctx context.Context, s *session, r *Round) error {
 	began := time.Now()
 	if _, err := runShell(ctx, "the load command", p.options.Load, p.options.Dir, p.log(r.Arm, r.Round, "load"), s.env); err != nil {
-		return fmt.Errorf("%s, round %d: %w", r.Arm, r.Round, err)
+		return err
 	}
 	r.Load = time.Since(began)
 	since, err := s.idle(ctx, p.options.Timeout, "idle after the load")
 	if err != nil {
-		return fmt.Errorf("%s, round %d: %w", r.Arm, r.Round, err)
+		return err
 	}
 	r.Converge = since.Sub(began)
 	return nil
@@ -213,7 +213,7 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 	r := Round{Arm: name, Round: round}
 	s, err := p.open(ctx, arm, name, round)
 	if err != nil {
-		return r, fmt.Errorf("%s, round %d: %w", name, round, err)
+		return r, err
 	}
 	defer s.abandon()
 	before, err := s.state(ctx, "/state")
@@ -238,17 +238,17 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 	if p.options.State != "" {
 		text, err := runShell(ctx, "the command that prints the state", p.options.State, p.options.Dir, p.log(name, round, "state"), s.env)
 		if err != nil {
-			return r, fmt.Errorf("%s, round %d: %w", name, round, err)
+			return r, err
 		}
 		r.State = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	if p.options.Metrics != "" {
 		if r.Metrics, err = metricNames(ctx, http.DefaultClient, p.options.Metrics); err != nil {
-			return r, fmt.Errorf("%s, round %d: %w", name, round, err)
+			return r, err
 		}
 	}
 	if err := s.close(ctx); err != nil {
-		return r, fmt.Errorf("%s, round %d: %w", name, round, err)
+		return r, err
 	}
 	r.Panics = s.program.panics()
 	return r, nil

@@ -169,7 +169,7 @@ func (p *Program) Sampler() lab.Sampler {
 		p.rounds[a.Name]++
 		r, err := p.run(ctx, a.Variant, a.Name, round)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s, round %d: %w", a.Name, round, err)
 		}
 		p.done = append(p.done, r)
 		file := filepath.Join(p.logs, fmt.Sprintf("%s-%d.json", a.Name, round))
