@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/swap/probe"
@@ -230,6 +231,9 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 	if r.Used, err = s.state(ctx, "/state?end"); err != nil {
 		return r, err
 	}
+	if peak := peakMemory(s.program.cmd.Process.Pid); peak > 0 {
+		r.Used.PeakRSS = peak
+	}
 	r.Used.CPU -= before.CPU
 	r.Used.GCCPU -= before.GCCPU
 	r.Used.Allocs -= before.Allocs
@@ -252,6 +256,20 @@ func (p *Program) run(ctx context.Context, arm, name string, round int) (Round, 
 	}
 	r.Panics = s.program.panics()
 	return r, nil
+}
+
+// peakMemory is the most memory that a process had resident, as Linux tells it; what
+// getrusage says there may be of the process that started it. 0 elsewhere.
+func peakMemory(pid int) (bytes int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, line, _ := strings.Cut(string(text), "VmHWM:")
+	if _, err := fmt.Sscanf(line, "%d kB", &bytes); err != nil {
+		return 0
+	}
+	return bytes << 10
 }
 
 // log is where a child's output goes.

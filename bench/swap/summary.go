@@ -33,7 +33,7 @@ type Summary struct {
 	Ends     string              `json:"ends"` // whether all arms end alike
 	Alike    bool                `json:"alike"`
 	Panics   map[string]int      `json:"panics,omitempty"`  // by arm
-	Metrics  map[string][]string `json:"metrics,omitempty"` // by arm: "lacks workqueue_depth{name=…}", "adds …"
+	Metrics  map[string][]string `json:"metrics,omitempty"` // by arm, of those whose metrics were compared: "lacks workqueue_depth{name=…}", "adds …"
 }
 
 // An Unnamed key type can't be written down where the hooks are registered.
@@ -86,8 +86,8 @@ func (p *Program) Summarise(dir string, share Share) (Summary, error) {
 	for _, arm := range arms {
 		if !strings.HasPrefix(arm, Baseline) {
 			s.Coverage = append(s.Coverage, coverage(arm, byArm[arm])...)
-			if differ := metricsDiffer(slices.Concat(byArm[Baseline], byArm[Baseline+experiment.ControlSuffix]), byArm[arm]); len(differ) > 0 {
-				s.Metrics[arm] = differ
+			if p.options.Metrics != "" {
+				s.Metrics[arm] = metricsDiffer(slices.Concat(byArm[Baseline], byArm[Baseline+experiment.ControlSuffix]), byArm[arm])
 			}
 		}
 		s.Queues = append(s.Queues, waits(arm, byArm[arm])...)

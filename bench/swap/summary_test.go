@@ -21,7 +21,7 @@ func round(arm string, n int, how string, adds int64, keys string) Round {
 }
 
 func TestSummary(t *testing.T) {
-	p := &Program{target: &target{pkg: "example.com/cmd/manager"}, left: []Unnamed{{"keys.local", "it is declared in a function"}}}
+	p := &Program{options: Options{Metrics: "http://127.0.0.1/metrics"}, target: &target{pkg: "example.com/cmd/manager"}, left: []Unnamed{{"keys.local", "it is declared in a function"}}}
 	for n := range 3 {
 		p.done = append(p.done, round(Baseline, n, probe.Kept, 100, "a"), round(Baseline+"-again", n, probe.Kept, 100, "a"), round("library", n, probe.Adapted, int64(10*n), "a"))
 	}

@@ -196,6 +196,13 @@ func (r Round) line(c experiment.PlannedCase) string {
 	add(float64(u.PeakRSS), "rss-peak-B")
 	add(float64(u.Heap), "heap-B")
 	add(float64(u.Goroutines), "goroutines")
+	items := int64(0)
+	for _, t := range u.Things {
+		if t.Queue != nil {
+			items += t.Queue.Adds
+		}
+	}
+	add(float64(items), "items/op")
 	add(float64(r.Converge), "converge-ns")
 	add(float64(r.StartCPU), "start-cpu-ns")
 	add(float64(r.Ready), "ready-ns")
