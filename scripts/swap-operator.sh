@@ -13,6 +13,6 @@ go build -o "$bin/load" ./operator/load
 export PATH="$bin:$PATH"
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
 benchrun swap ./operator "$@" \
-  --server 'serve | { read -r line; eval "$line"; load fill >&2 && echo "$line"; cat >/dev/null; }' \
-  --load 'load --changes 1250 --rate 250 change' --state 'load state' \
+  --server 'serve | { read -r line; eval "$line"; load --pods 10 fill >&2 && echo "$line"; cat >/dev/null; }' \
+  --load 'load --pods 10 --changes 750 --rate 250 change' --state 'load state' \
   --metrics http://127.0.0.1:18080/metrics -- --metrics=127.0.0.1:18080
