@@ -83,12 +83,11 @@ type component struct {
 	own         []string // names of the list's own variants
 }
 
-var components = []component{
+var components = slices.Concat([]component{
 	listed("storage", Storages[string]), listed("queue", Queues[string]), listed("delaying-queue", DelayingQueues[string]),
 	listed("rate-limiter", RateLimiters[string]), listed("rate-limiting-queue", RateLimitingQueues[string]),
-	listed("priority-queue", PriorityQueues[string]), listed("fifo", FIFOs), listed("delta-fifo", DeltaFIFOs),
-	listed("in-order-fifo", InOrderFIFOs), listed("indexer", Indexers), listed("informer", Informers), listed("elector", Electors),
-}
+	listed("priority-queue", PriorityQueues[string]),
+}, cacheComponents(), []component{listed("elector", Electors)})
 
 func listed[New any](name string, list func() []Variant[New]) component {
 	c := component{name: name, constructor: reflect.TypeFor[New]()}

@@ -133,3 +133,10 @@ func Informers() []Variant[NewInformer] {
 			Summary: "Reflector, in-order FIFO, indexer and two goroutines a handler"},
 	})
 }
+
+// cacheComponents are the lists of the cache family, which needs a newer client-go than
+// the work queue family.
+func cacheComponents() []component {
+	return []component{listed("fifo", FIFOs), listed("delta-fifo", DeltaFIFOs), listed("in-order-fifo", InOrderFIFOs),
+		listed("indexer", Indexers), listed("informer", Informers)}
+}

@@ -143,8 +143,7 @@ func Clauses() []Clause {
 	return slices.Concat(listed("Storage", storageClauses()), listed("Queue", queueClauses()),
 		listed("DelayingQueue", delayingQueueClauses()), listed("RateLimiter", rateLimiterClauses()),
 		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("Rescheduler", reschedulingClauses), listed("BackOff", backOffOptionClauses), listed("PriorityQueue", priorityQueueClauses()),
-		listed("FIFO", fifoClauses()), listed("DeltaFIFO", deltaFIFOClauses()), listed("InOrderFIFO", inOrderClauses()),
-		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Handler", handlerClauses), listed("Elector", electionClauses()))
+		cacheClauses(), listed("Elector", electionClauses()))
 }
 
 func listed[New any](suite string, clauses []clause[New]) []Clause {
