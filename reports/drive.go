@@ -46,6 +46,8 @@ var stages = []stage{
 	{drive.PickedUp, "from the moment an event was due until a worker that will see it held its key"},
 	{drive.Reconciled, "from the moment an event was due until a reconcile that saw it ended, well or not"},
 	{drive.Settled, "from the moment an event was due until a reconcile that saw it succeeded"},
+	{drive.HandlerWait, "from the moment the cache held an event until its handler was called: the handler’s backlog"},
+	{drive.OwnWrite, "from the moment an event was due until a client that waits for its own writes would have read it"},
 	{drive.QueueWait, "from Add to Get, as workqueue_queue_duration_seconds"},
 	{drive.Work, "from Get to Done, one a reconcile"},
 	{drive.Throttle, "waiting for the client’s own rate limit, one an API call"},

@@ -40,7 +40,9 @@ const (
 type entry struct {
 	version
 	due        time.Duration
-	initial    bool   // of the first list
+	initial    bool // of the first list
+	waits      bool // for its handler, since stored
+	stored     time.Duration
 	seq        uint64 // rising within an account, from 1
 	prev, next *entry // of the same object: older, newer
 }

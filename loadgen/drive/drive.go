@@ -33,6 +33,7 @@ type Config struct {
 	TwoQueues bool    // nodes have a plain queue of their own, with as many workers
 	CPU       bool    // reconciles burn processor time instead of sleeping
 	ColdStart bool    // the first list is reconciled too, as after a restart: it is due when the caches are synced and the workers start
+	OwnWrites bool    // measure when the controller could read each event if it were a write of its own, with a handler more an informer
 	Speed     float64 // how many times faster than the workload says; 0 for as fast as possible
 
 	Duration time.Duration // the load ends then at the latest; 0 for no limit
@@ -78,6 +79,7 @@ type drive struct {
 	stream    *paced
 	pacer     *pace.Pacer
 	alone     time.Duration // p99 of the pacing's lateness without a controller
+	own       *ownWrites    // nil if nobody asks
 	server    *fakeapi.Server
 	initial   int // objects of the first lists
 
@@ -160,6 +162,10 @@ func (d *drive) build(hurry context.Context) error {
 	}
 	d.c = c
 	d.ledger.firstList = d.meters.add(FirstList)
+	d.ledger.handlerWait = d.meters.add(HandlerWait)
+	if d.config.OwnWrites {
+		d.own = newOwnWrites(d.now, d.config.Warmup, d.meters.add(OwnWrite))
+	}
 	if c.spec.QPS > 0 {
 		c.client = flowcontrol.NewTokenBucketRateLimiter(float32(c.spec.QPS), c.spec.Burst)
 	}
@@ -209,7 +215,10 @@ func (d *drive) watchFor(r *resource, lw cache.ListerWatcher, example loadgen.Ob
 	}); err != nil {
 		return err
 	}
-	r.handled, err = r.informer.AddEventHandler(d.c.handler(r, d.config.ColdStart))
+	if r.handled, err = r.informer.AddEventHandler(d.c.handler(r, d.config.ColdStart)); err != nil || d.own == nil {
+		return err
+	}
+	_, err = r.informer.AddEventHandler(d.own.handler(r))
 	return err
 }
 

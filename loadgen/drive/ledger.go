@@ -30,8 +30,12 @@ type ledger struct {
 	repeats bool                 // the watch sends old versions again, on purpose
 	// firstList takes how long the objects of the first list took to be settled.
 	firstList *meter
-	seed      maphash.Seed
-	shards    [64]shard
+	// handlerWait takes how long events wait for their handler, and backlog is how
+	// many do now.
+	handlerWait *meter
+	backlog     atomic.Int64
+	seed        maphash.Seed
+	shards      [64]shard
 
 	sent, delivered, coalesced, backwards, together, open atomic.Int64
 
@@ -125,7 +129,20 @@ func (l *ledger) mark(n name, v version, at stage, m *meter) {
 	}
 	now := l.now()
 	if to := a.find(at, v, now); to != nil {
-		a.reach(at, to, func(e *entry) { l.record(m, e, now) })
+		a.reach(at, to, func(e *entry) {
+			l.record(m, e, now)
+			switch {
+			case at == stored:
+				e.waits, e.stored = true, now
+				l.backlog.Add(1)
+			case at == enqueued && e.waits:
+				e.waits = false
+				l.backlog.Add(-1)
+				if l.handlerWait != nil && e.due >= l.warmup {
+					l.handlerWait.record(now - e.stored)
+				}
+			}
+		})
 	}
 }
 
@@ -202,6 +219,9 @@ func (l *ledger) end(n name, upTo uint64, result outcome, reconciles, settles *m
 	}
 	for a.oldest != nil && a.oldest.seq <= upTo {
 		e := a.settle()
+		if e.waits {
+			l.backlog.Add(-1)
+		}
 		if result == settled {
 			l.record(settles, e, now)
 		}

@@ -43,20 +43,22 @@ const Interrupted = "interrupted"
 // one ends when that is seen. An event that a worker sees in the cache before the
 // handler gets there has no value of its own for Enqueued.
 const (
-	Watch      = "watch"      // the watch has delivered it
-	Store      = "store"      // the cache holds it; not measured of deletions
-	Enqueued   = "enqueued"   // the handler has put its key into the work queue
-	PickedUp   = "picked-up"  // a worker that will see it holds the key
-	Reconciled = "reconciled" // the first reconcile that saw it has ended, well or not
-	Settled    = "settled"    // the first successful one has
-	FirstList  = "first-list" // with a cold start: settled, of the objects of the first list, from when the workers started
-	QueueWait  = "queue-wait" // from Add to Get, as client-go's workqueue_queue_duration_seconds, one a Get
-	Work       = "work"       // from Get to Done, one a reconcile
-	Throttle   = "throttle"   // waiting for the client's own rate limit, one an API call
-	Staleness  = "staleness"  // how old what a reader sees is: the time since the first due change that it does not show, 0 if none
-	Read       = "read"       // one call of a reader beside the load
-	Lateness   = "lateness"   // of the load itself: from an event's time to its release
-	Taken      = "taken"      // from an event's time until this process took it from the one that released it; its wait for a processor makes the difference
+	Watch       = "watch"        // the watch has delivered it
+	Store       = "store"        // the cache holds it; not measured of deletions
+	Enqueued    = "enqueued"     // the handler has put its key into the work queue
+	PickedUp    = "picked-up"    // a worker that will see it holds the key
+	Reconciled  = "reconciled"   // the first reconcile that saw it has ended, well or not
+	Settled     = "settled"      // the first successful one has
+	HandlerWait = "handler-wait" // from when the cache holds it until its handler is called: what the handler's backlog makes it wait; not measured of deletions
+	OwnWrite    = "own-write"    // with own writes: until a client that waits for what it wrote itself would read it
+	FirstList   = "first-list"   // with a cold start: settled, of the objects of the first list, from when the workers started
+	QueueWait   = "queue-wait"   // from Add to Get, as client-go's workqueue_queue_duration_seconds, one a Get
+	Work        = "work"         // from Get to Done, one a reconcile
+	Throttle    = "throttle"     // waiting for the client's own rate limit, one an API call
+	Staleness   = "staleness"    // how old what a reader sees is: the time since the first due change that it does not show, 0 if none
+	Read        = "read"         // one call of a reader beside the load
+	Lateness    = "lateness"     // of the load itself: from an event's time to its release
+	Taken       = "taken"        // from an event's time until this process took it from the one that released it; its wait for a processor makes the difference
 )
 
 // A Setup is what was driven.
@@ -75,6 +77,7 @@ type Setup struct {
 	Resync      time.Duration `json:"resyncNanoseconds,omitempty"`
 	Speed       float64       `json:"speed"` // 1 is the workload's own, 0 as fast as possible
 	ColdStart   bool          `json:"coldStart,omitempty"`
+	OwnWrites   bool          `json:"ownWrites,omitempty"`
 }
 
 // Parts name the variants on the way from a watch to a reconcile, as the
@@ -168,6 +171,7 @@ type Tick struct {
 	Reconciles int           `json:"reconciles"`
 	Retries    int           `json:"retries"`
 	Depth      int           `json:"depth"`     // of the work queue at this moment
+	Backlog    int           `json:"backlog"`   // events that the cache holds and that wait for their handler at this moment
 	Unsettled  int           `json:"unsettled"` // events due and not settled at this moment
 	QueueWait  int64         `json:"queueWaitP99Nanoseconds"`
 	Settled50  int64         `json:"settledP50Nanoseconds"`

@@ -134,7 +134,7 @@ func (d *drive) finish(result *Result) {
 	a.Adds, a.Reconciles, a.Failures = int(c.adds.Load()+c.retried.Load()+c.requeued.Load()), int(c.reconciles.Load()), int(c.failures.Load())
 	a.Needless = c.delayed.count()
 	a.GivenUp, a.Requeued, a.Hurried, a.APICalls = int(c.givenUp.Load()), int(c.requeued.Load()), int(c.hurried.Load()), int(c.calls.Load())
-	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, FirstList, QueueWait, Work, Throttle, Staleness, Read} {
+	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, HandlerWait, OwnWrite, FirstList, QueueWait, Work, Throttle, Staleness, Read} {
 		if x := d.meters.distribution(name); x.Count > 0 {
 			result.Latencies = append(result.Latencies, x)
 		}
@@ -220,7 +220,7 @@ func (d *drive) setup() Setup {
 	s := Setup{
 		Parts: d.config.Parts, Workers: r.Workers, TwoQueues: d.config.TwoQueues, QPS: r.QPS, Burst: r.Burst,
 		ServiceMode: "sleep", Failure: r.Failure, Retries: r.Retries, Resync: r.Resync,
-		Speed: d.config.Speed, ColdStart: d.config.ColdStart,
+		Speed: d.config.Speed, ColdStart: d.config.ColdStart, OwnWrites: d.config.OwnWrites,
 	}
 	if d.config.CPU {
 		s.ServiceMode = "cpu"

@@ -219,8 +219,11 @@ func (d *drive) serve() error {
 		Population: d.entered(population), Stream: d.stream, Types: d.source.types,
 		Faults: d.spec.Faults, Seed: d.spec.Seed, Pacer: d.pacer,
 		Due: func(e loadgen.Event, due time.Time) {
-			d.ledger.send(nameOf(d.resources[e.Resource], e.Object),
-				version{rv: e.Object.GetResourceVersion(), gone: e.Type == watch.Deleted}, d.at(due))
+			r, rv := d.resources[e.Resource], e.Object.GetResourceVersion()
+			d.ledger.send(nameOf(r, e.Object), version{rv: rv, gone: e.Type == watch.Deleted}, d.at(due))
+			if d.own != nil {
+				d.own.written(r, rv, d.at(due))
+			}
 		},
 	})
 	if err != nil {

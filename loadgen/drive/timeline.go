@@ -36,7 +36,7 @@ func (d *drive) tick() Tick {
 	tick := Tick{
 		At: now.At, Sent: now.Sent - t.before.Sent, Enqueued: now.Enqueued - t.before.Enqueued,
 		Reconciles: now.Reconciles - t.before.Reconciles, Retries: now.Retries - t.before.Retries,
-		Depth: d.c.queue.Len(), Unsettled: int(d.ledger.open.Load()), Busy: float64(d.c.busy.Load()),
+		Depth: d.c.queue.Len(), Backlog: int(d.ledger.backlog.Load()), Unsettled: int(d.ledger.open.Load()), Busy: float64(d.c.busy.Load()),
 		QueueWait: t.wait.ValueAtQuantile(99), Settled50: t.settled.ValueAtQuantile(50), Settled99: t.settled.ValueAtQuantile(99),
 		CPU:  (used.cpu - t.beforeReading.cpu).Seconds() / max(now.At-t.before.At, 1).Seconds(),
 		Heap: int64(used.Heap),

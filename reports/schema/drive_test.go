@@ -18,7 +18,7 @@ func TestDriveFollowsItsSchema(t *testing.T) {
 	calls, err := randvar.Parse("1")
 	require.NoError(t, err)
 	result, err := drive.Run(t.Context(), drive.Config{
-		Workload: "updates", Arm: "client-go", Seed: 1, ColdStart: true,
+		Workload: "updates", Arm: "client-go", Seed: 1, ColdStart: true, OwnWrites: true,
 		Spec: &loadgen.Spec{
 			Resources: []loadgen.Resource{{Kind: "metadata", Count: 5, Events: loadgen.Events{Mix: loadgen.Mix{Update: 1}, Count: 20}}},
 			Reconcile: loadgen.Reconcile{Service: service, Calls: calls, QPS: 1000, Failure: 0.1, Retries: 3},

@@ -84,6 +84,7 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	l.reconcile.addTo(f)
 	f.StringVar(&l.serviceMode, "service-mode", "sleep", "how a reconcile passes that time: sleep, cpu (works)")
 	f.BoolVar(&l.job.ColdStart, "cold-start", false, "reconcile the first list too, as after a restart")
+	f.BoolVar(&l.job.OwnWrites, "own-writes", false, "measure too when the controller could read each event if it were its own write, as a client with EnableReadYourWritesConsistency waits")
 	f.StringVar(&l.speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
 	f.DurationVar(&l.job.Duration, "duration", 0, "end the load then at the latest (default the workload's end, in a comparison 10s)")
 	f.DurationVar(&l.job.Warmup, "warmup", 0, "record no latencies of events due before")

@@ -26,6 +26,7 @@ type driveJob struct {
 	TwoQueues bool
 	CPU       bool
 	ColdStart bool
+	OwnWrites bool
 	Speed     float64
 	Duration  time.Duration
 	Warmup    time.Duration
@@ -96,7 +97,7 @@ func (j driveJob) config(load driveLoad) drive.Config {
 	spec.Reconcile = j.Reconcile
 	c := drive.Config{
 		Workload: load.name, Arm: j.Arm, Round: j.Round, Seed: j.Seed, Spec: &spec, Parts: j.Parts,
-		TwoQueues: j.TwoQueues, CPU: j.CPU, ColdStart: j.ColdStart, Speed: j.Speed,
+		TwoQueues: j.TwoQueues, CPU: j.CPU, ColdStart: j.ColdStart, OwnWrites: j.OwnWrites, Speed: j.Speed,
 		Duration: j.Duration, Warmup: j.Warmup, Drain: j.Drain,
 	}
 	if load.trace {

@@ -44,20 +44,22 @@ func benchmarkLine(c experiment.PlannedCase, arm string, r drive.Result) string 
 
 // stages say in the table what a latency ends with.
 var stages = map[string]string{
-	drive.Watch:      "due → delivered by the watch",
-	drive.Store:      "due → in the cache",
-	drive.Enqueued:   "due → key enqueued",
-	drive.PickedUp:   "due → picked up by a worker",
-	drive.Reconciled: "due → first reconcile ended",
-	drive.Settled:    "due → successful reconcile ended",
-	drive.FirstList:  "start → first list's object reconciled",
-	drive.QueueWait:  "Add → Get",
-	drive.Work:       "Get → Done",
-	drive.Throttle:   "wait for the client's rate limit",
-	drive.Staleness:  "age of what a reader of the last change sees",
-	drive.Read:       "one read beside the load",
-	drive.Lateness:   "due → released by the load",
-	drive.Taken:      "due → taken by this process",
+	drive.Watch:       "due → delivered by the watch",
+	drive.Store:       "due → in the cache",
+	drive.Enqueued:    "due → key enqueued",
+	drive.PickedUp:    "due → picked up by a worker",
+	drive.Reconciled:  "due → first reconcile ended",
+	drive.Settled:     "due → successful reconcile ended",
+	drive.HandlerWait: "in the cache → its handler called",
+	drive.OwnWrite:    "due → readable by who wrote it",
+	drive.FirstList:   "start → first list's object reconciled",
+	drive.QueueWait:   "Add → Get",
+	drive.Work:        "Get → Done",
+	drive.Throttle:    "wait for the client's rate limit",
+	drive.Staleness:   "age of what a reader of the last change sees",
+	drive.Read:        "one read beside the load",
+	drive.Lateness:    "due → released by the load",
+	drive.Taken:       "due → taken by this process",
 }
 
 func latencyTable(r drive.Result) table {
