@@ -2,6 +2,7 @@ package delay
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
 	"time"
@@ -66,7 +67,10 @@ type spoke struct {
 type list struct{ first, last uint32 }
 
 func newWheel[T comparable](tick time.Duration) *wheel[T] {
-	if tick <= 0 {
+	switch {
+	case tick < 0:
+		panic(fmt.Sprintf("delay.NewWheel: tick is %v, expected more than zero, or zero for DefaultTick", tick))
+	case tick == 0:
 		tick = DefaultTick
 	}
 	w := &wheel[T]{tick: int64(tick)}

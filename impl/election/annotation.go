@@ -18,6 +18,9 @@ import (
 // control-plane.alpha.kubernetes.io/leader of a ConfigMap, where electors of
 // before Kubernetes 1.20 look for it. It leaves the rest of the object as it is.
 func NewConfigMapLock(client corev1client.ConfigMapsGetter, namespace, name string, config resourcelock.ResourceLockConfig) resourcelock.Interface {
+	if client == nil {
+		panic("election.NewConfigMapLock: client is nil, expected one, such as a clientset's CoreV1()")
+	}
 	return &annotationLock[*corev1.ConfigMap]{
 		kind: "ConfigMap", namespace: namespace, name: name, config: config, client: client.ConfigMaps(namespace),
 		blank: func(meta metav1.ObjectMeta) *corev1.ConfigMap { return &corev1.ConfigMap{ObjectMeta: meta} },
@@ -26,6 +29,9 @@ func NewConfigMapLock(client corev1client.ConfigMapsGetter, namespace, name stri
 
 // NewEndpointsLock is NewConfigMapLock on an Endpoints object.
 func NewEndpointsLock(client corev1client.EndpointsGetter, namespace, name string, config resourcelock.ResourceLockConfig) resourcelock.Interface {
+	if client == nil {
+		panic("election.NewEndpointsLock: client is nil, expected one, such as a clientset's CoreV1()")
+	}
 	//lint:ignore SA1019 old electors keep their record on this deprecated kind
 	return &annotationLock[*corev1.Endpoints]{
 		kind: "Endpoints", namespace: namespace, name: name, config: config, client: client.Endpoints(namespace),

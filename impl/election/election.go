@@ -94,7 +94,9 @@ func NewWithOptions(config leaderelection.LeaderElectionConfig, options Options)
 	}
 	var metric leaderelection.LeaderMetric = silent{}
 	if options.Metrics != nil {
-		metric = options.Metrics.NewLeaderMetric()
+		if metric = options.Metrics.NewLeaderMetric(); metric == nil {
+			return nil, fmt.Errorf("leader election %q: Options.Metrics made no LeaderMetric, expected one", config.Name)
+		}
 	}
 	metric.Off(config.Name)
 	return &LeaderElector{

@@ -47,6 +47,9 @@ type Fault struct {
 // NewMemory returns a server without a record. Inject is asked for the fault of
 // each call and may be nil.
 func NewMemory(c clock.Clock, inject func(Call) Fault) *Memory {
+	if c == nil {
+		panic("election.NewMemory: clock is nil, expected one, such as clock.RealClock{}")
+	}
 	if inject == nil {
 		inject = func(Call) Fault { return Fault{} }
 	}

@@ -1,6 +1,7 @@
 package fifo
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -29,6 +30,9 @@ type gate struct {
 var _ cache.DoneChecker = (*gate)(nil)
 
 func (g *gate) init(kind string, config Config) {
+	if config.Batch < 0 {
+		panic(fmt.Sprintf("fifo: Config.Batch is %d, expected more than zero, or zero for 1,000", config.Batch))
+	}
 	g.name = kind
 	if config.Name != "" {
 		g.name += " " + config.Name

@@ -18,7 +18,18 @@ var (
 
 // New makes an Indexer over any store.
 func New(keyFunc cache.KeyFunc, store cache.ThreadSafeStoreWithTransaction) *Indexer {
+	if store == nil {
+		panic("indexer: store is nil, expected one, such as indexer.NewSnapshotStore")
+	}
+	requireKeyFunc(keyFunc)
 	return &Indexer{store, keyFunc}
+}
+
+// requireKeyFunc panics where the indexer is made, not where it is first used.
+func requireKeyFunc(keyFunc cache.KeyFunc) {
+	if keyFunc == nil {
+		panic("indexer: keyFunc is nil, expected one, such as cache.MetaNamespaceKeyFunc")
+	}
 }
 
 // Add stores obj under its key. The error is a cache.KeyError.

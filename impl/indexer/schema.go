@@ -21,9 +21,16 @@ type namedIndex struct {
 func newSchema(indexers cache.Indexers) schema {
 	sc := make(schema, 0, len(indexers))
 	for name, fn := range indexers {
+		if fn == nil {
+			panic(missing(name).Error())
+		}
 		sc = append(sc, namedIndex{name, fn})
 	}
 	return sc
+}
+
+func missing(name string) error {
+	return fmt.Errorf("indexer: the function of index %q is nil, expected one", name)
 }
 
 // with is sc and, behind it, added, or upstream's error if a name is taken.
@@ -32,6 +39,11 @@ func (sc schema) with(added cache.Indexers) (schema, error) {
 	for _, x := range sc {
 		if _, ok := added[x.name]; ok {
 			taken.Insert(x.name)
+		}
+	}
+	for name, fn := range added {
+		if fn == nil {
+			return nil, missing(name)
 		}
 	}
 	if taken.Len() > 0 {

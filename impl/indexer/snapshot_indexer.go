@@ -20,6 +20,7 @@ var _ cache.Indexer = (*Snapshot)(nil)
 
 // NewSnapshot makes an indexer whose readers copy outside the writer's lock.
 func NewSnapshot(keyFunc cache.KeyFunc, indexers cache.Indexers) *Snapshot {
+	requireKeyFunc(keyFunc)
 	store := NewSnapshotStore(indexers)
 	return &Snapshot{New(keyFunc, store), store, objectkey.New(keyFunc)}
 }

@@ -86,7 +86,7 @@ func listOf(pods ...corev1.Pod) *cache.ListWatch {
 
 // The names of upstream's checkers tell handlers apart.
 func TestHandlerNames(t *testing.T) {
-	ours, upstream := informer.NewWithResync(nil, &corev1.Pod{}, 0, nil), cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	ours, upstream := informer.NewWithResync(listOf(), &corev1.Pod{}, 0, nil), cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
 	for _, handler := range []cache.ResourceEventHandler{
 		cache.ResourceEventHandlerFuncs{AddFunc: func(any) {}},
 		&cache.ResourceEventHandlerFuncs{},

@@ -36,6 +36,9 @@ func NewWithResync(lw cache.ListerWatcher, example runtime.Object, resync time.D
 
 // New makes an informer of the chosen parts.
 func (o Options) New(lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+	if lw == nil {
+		panic("informer: lw is nil, expected a cache.ListerWatcher, such as cache.NewListWatchFromClient")
+	}
 	if o.NewFIFO == nil {
 		o.NewFIFO = func(c fifo.Config) cache.Queue { return fifo.NewRingInOrder(c) }
 	}

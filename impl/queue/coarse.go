@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,9 @@ type CoarseClock struct {
 // NewCoarseClock makes a clock that reads c once a tick, in a goroutine that
 // runs until Stop.
 func NewCoarseClock(c clock.WithTicker, tick time.Duration) *CoarseClock {
+	if c == nil || tick <= 0 {
+		panic(fmt.Sprintf("queue.NewCoarseClock: found clock %v and tick %v, expected a clock, such as clock.RealClock{}, and a tick of more than zero", c, tick))
+	}
 	k := &CoarseClock{WithTicker: c, begin: c.Now(), stop: make(chan struct{}), ended: make(chan struct{})}
 	ticker := c.NewTicker(tick)
 	go func() {

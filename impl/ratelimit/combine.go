@@ -21,6 +21,9 @@ type maxOf[T comparable] struct {
 // them counts the failure, and answers with the maximum of their delays and of
 // their failures.
 func NewMaxOf[T comparable](limiters ...workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimiter[T] {
+	for _, l := range limiters {
+		requireLimiter(l)
+	}
 	return maxOf[T]{limiters}
 }
 
@@ -56,6 +59,7 @@ type withMaxWait[T comparable] struct {
 // max. What a bucket reserved beyond max stays reserved; NewBucket with
 // WithMaxReservation bounds that too.
 func NewWithMaxWait[T comparable](limiter workqueue.TypedRateLimiter[T], max time.Duration) workqueue.TypedRateLimiter[T] {
+	requireLimiter(limiter)
 	return withMaxWait[T]{limiter, max}
 }
 

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
@@ -93,6 +94,9 @@ func NewFusedQueueWithOptions[T comparable](limiter workqueue.TypedRateLimiter[T
 // newFused makes the queue without its goroutines.
 func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T], options QueueOptions) *fused[T] {
 	requireLimiter(limiter)
+	if options.MaxWait < 0 {
+		panic(fmt.Sprintf("ratelimit.NewFusedQueueWithOptions: QueueOptions.MaxWait is %v, expected more than zero, or zero for no bound", options.MaxWait))
+	}
 	q := &fused[T]{alarm: alarm.New(config.Clock), limiter: limiter, armed: alarm.Never, options: options}
 	q.Init(core.NewMeter(config.Name, config.MetricsProvider, config.Clock))
 	q.times.Current = func(n dueheap.Node) bool {

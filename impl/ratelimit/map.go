@@ -114,6 +114,9 @@ type rateBucket[T comparable] struct{ limiter *rate.Limiter }
 
 // NewRateBucket makes the reference of NewBucket, over golang.org/x/time/rate.
 func NewRateBucket[T comparable](limiter *rate.Limiter) workqueue.TypedRateLimiter[T] {
+	if limiter == nil {
+		panic("ratelimit.NewRateBucket: limiter is nil, expected one, such as rate.NewLimiter(10, 100)")
+	}
 	return rateBucket[T]{limiter}
 }
 

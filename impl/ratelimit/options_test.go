@@ -76,15 +76,3 @@ func TestMaxWait(t *testing.T) {
 		require.Equal(t, 1, q.Len())
 	})
 }
-
-// What can't be obeyed is refused where the queue is made.
-func TestBadConfig(t *testing.T) {
-	inner := workqueue.NewTypedDelayingQueue[string]()
-	defer inner.ShutDown()
-	require.PanicsWithValue(t, "ratelimit.NewFusedQueueWithOptions: config.DelayingQueue is set, expected nil: the queue keeps its own delays", func() {
-		NewFusedQueueWithOptions[string](NewDefault[string](), queueConfig{DelayingQueue: inner}, QueueOptions{})
-	})
-	const noLimiter = "ratelimit: limiter is nil, expected one, such as ratelimit.NewDefault"
-	require.PanicsWithValue(t, noLimiter, func() { NewFusedQueue[string](nil, queueConfig{}) })
-	require.PanicsWithValue(t, noLimiter, func() { NewHeap4Queue[string](nil, queueConfig{}) })
-}
