@@ -37,6 +37,9 @@ type Config struct {
 	// Priority makes the queues priority queues in which objects of lists and
 	// resyncs stand behind those that changed, as in controller-runtime.
 	Priority bool
+	// OldestEvery is that of priority.Config: how often a priority queue hands out what
+	// is ready for longest, so that no list starves; 0 is never.
+	OldestEvery int
 	// Cold begins with the initial list of all objects still to be reconciled.
 	Cold bool
 	// Handover is how long an idle worker takes to wake up for an item. Some

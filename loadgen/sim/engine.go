@@ -71,7 +71,7 @@ func newEngine(c *Config, arrivals Arrivals) *engine {
 		p := &probe{}
 		e.stations = append(e.stations, &station{
 			name: q.Name, workers: q.Workers, probe: p,
-			queue: newWorkQueue(e.clock, e.reconcile.Limiter, c.Priority, p),
+			queue: newWorkQueue(e.clock, e.reconcile.Limiter, c, p),
 		})
 	}
 	for _, q := range c.queueOf() {

@@ -43,10 +43,10 @@ const lowPriority = -100
 
 // newWorkQueue makes the real queue around the real limiter. The metrics are
 // upstream's, observed by m.
-func newWorkQueue(c *virtualClock, l loadgen.Limiter, byPriority bool, m workqueue.MetricsProvider) workQueue {
+func newWorkQueue(c *virtualClock, l loadgen.Limiter, config *Config, m workqueue.MetricsProvider) workQueue {
 	limiter := ratelimit.NewController[key](l.BaseDelay, l.MaxDelay, rate.Limit(l.Rate), l.Burst, ratelimit.WithClock(c))
-	if byPriority {
-		return priorityQueue{priority.NewStepped(priority.Config[key]{Name: "sim", Clock: c, MetricsProvider: m, RateLimiter: limiter})}
+	if config.Priority {
+		return priorityQueue{priority.NewStepped(priority.Config[key]{Name: "sim", Clock: c, MetricsProvider: m, RateLimiter: limiter, OldestEvery: config.OldestEvery})}
 	}
 	return plainQueue{ratelimit.NewStepped(limiter, workqueue.TypedRateLimitingQueueConfig[key]{Name: "sim", Clock: c, MetricsProvider: m})}
 }

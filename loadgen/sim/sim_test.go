@@ -138,6 +138,8 @@ func TestRestartUnderSteadyLoadStarvesTheList(t *testing.T) {
 	priority := run(t, Config{Spec: spec, Cold: true, Priority: true})
 	assert.Greater(t, priority.Depth, 0.8*2700, "the objects that do not change wait all the time")
 	assert.Less(t, plain.Depth, priority.Depth/2)
+	oldest := run(t, Config{Spec: spec, Cold: true, Priority: true, OldestEvery: 4})
+	assert.Less(t, oldest.Depth, priority.Depth/2, "one Get of four is of the list")
 }
 
 func TestTwoQueuesKeepOutOfEachOthersWay(t *testing.T) {

@@ -307,6 +307,7 @@ func TestBadInput(t *testing.T) {
 		"report " + full + "/notes":               "has no run.json, expected a directory that benchrun run wrote",
 		"compare a":                               "found 1 argument, expected OLD NEW",
 		"compare /none /none":                     "no such file or directory",
+		"sim rolling-update --oldest-every 2":     "--oldest-every: has no effect without --priority",
 		"compare a b --label x":                   "--label: has no effect without --history",
 		"compare a b --fail-on speed":             `--fail-on: found "speed", expected METRIC>AMOUNT`,
 		"compare a b --fail-on speed>5%":          `--fail-on: unknown metric "speed", expected one of allocs, bytes, cpu, p50, p90, p99, p999, time`,

@@ -22,12 +22,14 @@ type simCommandLine struct {
 	twoQueues bool
 	priority  bool
 	cold      bool
-	duration  time.Duration
-	warmup    time.Duration
-	until     time.Duration
-	replicas  int
-	seed      uint64
-	out       output
+	// oldestEvery is of the priority queue.
+	oldestEvery int
+	duration    time.Duration
+	warmup      time.Duration
+	until       time.Duration
+	replicas    int
+	seed        uint64
+	out         output
 }
 
 func simCommand() *cobra.Command {
@@ -81,6 +83,7 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&r.Batch, "batch", 0, "deltas that the informer takes at a time (default the workload's, else 1000)")
 	f.BoolVar(&l.twoQueues, "two-queues", false, "nodes have a queue of their own, with as many workers")
 	f.BoolVar(&l.priority, "priority", false, "what changed goes before what lists and resyncs bring, as in controller-runtime")
+	f.IntVar(&l.oldestEvery, "oldest-every", 0, "with --priority, take what is ready for longest at every so many-th turn, so that no list starves (default never)")
 	f.BoolVar(&l.cold, "cold-start", false, "reconcile the first list too, as after a restart")
 	f.DurationVar(&l.duration, "duration", 0, "end the load then (default the workload's end)")
 	f.DurationVar(&l.warmup, "warmup", 0, "count nothing before")
@@ -92,7 +95,7 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 
 // check refuses what is negative, and zeros where a zero would silently mean the default.
 func (l *simCommandLine) check(cmd *cobra.Command) error {
-	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "warmup", "until", "replicas"} {
+	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "warmup", "until", "replicas", "oldest-every"} {
 		f := cmd.Flags().Lookup(name)
 		mayBeZero := name == "warmup"
 		if text := f.Value.String(); f.Changed && (text[0] == '-' || !mayBeZero && (text == "0" || text == "0s")) {
@@ -106,6 +109,9 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	if err := l.check(cmd); err != nil {
 		return err
 	}
+	if l.oldestEvery > 0 && !l.priority {
+		return errors.New("--oldest-every: has no effect without --priority")
+	}
 	load, err := driveJob{Source: l.source}.open()
 	if err != nil {
 		return err
@@ -115,7 +121,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec.Duration = cmp.Or(l.duration, spec.Duration)
-	config := sim.Config{Spec: &spec, Seed: l.seed, Warmup: l.warmup, Until: l.until, Priority: l.priority, Cold: l.cold}
+	config := sim.Config{Spec: &spec, Seed: l.seed, Warmup: l.warmup, Until: l.until, Priority: l.priority, OldestEvery: l.oldestEvery, Cold: l.cold}
 	if l.twoQueues {
 		if config.Queues, err = nodesApart(spec); err != nil {
 			return err
