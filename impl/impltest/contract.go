@@ -14,7 +14,7 @@ var contract = map[string][]string{
 		"Done of an item that is queued and not processed changes nothing.",
 		"An item that was handed out is not kept alive.",
 		"With a name and a provider the seven metrics have upstream's meaning, by the injected clock.",
-		"A named queue without a provider reports to the program's global provider.",
+		"A named queue without a provider works, and reports to the program's global provider or to none.",
 		"The storage behind workqueue.Queue is a part of its own: it decides the order.",
 		"No goroutine outlives the queue.",
 	},

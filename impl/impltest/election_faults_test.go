@@ -184,5 +184,9 @@ func (l *faultyLock) spoil(record resourcelock.LeaderElectionRecord) resourceloc
 
 func TestPlantedElectors(t *testing.T) {
 	t.Parallel()
-	planting[newElector]{clauses: electionClauses(), new: newFaultyElector, faults: electionFaults}.test(t)
+	planting[newElector]{clauses: electionClauses(), own: electionClauses(), new: newFaultyElector, faults: electionFaults,
+		lacking: []string{"first-leader", "renew", "release-retries-conflict", "new-leader-holds-up-nobody", "differential",
+			// client-go's elector breaks these, which the catalogue says and its test sees.
+			"deadline-from-last-renewal", "lost-in-hung-call", "lost-to-another-holder", "late-answer-elects-nobody", "cancelled-before-release"},
+	}.test(t)
 }

@@ -207,5 +207,10 @@ func (h *faultyHandler) OnDelete(obj any) {
 
 func TestInformerFaults(t *testing.T) {
 	t.Parallel()
-	planting[newInformer]{clauses: informerClauses(), new: newFaultyInformer, faults: informerFaults}.test(t)
+	planting[newInformer]{clauses: informerClauses(), own: informerClauses(), new: newFaultyInformer, faults: informerFaults,
+		lacking: []string{"as-received", "bookmark", "differential", "disconnect", "has-synced-empty", "list-gone", "paging",
+			"remove-mid-flight", "resync-period-limits", "source-of-truth", "started-refuses", "stop-unsynced", "typed", "watch-list", "watch-refused",
+			// client-go's informer breaks these, which the catalogue says and its test sees.
+			"panic-syncs", "relist-unchanged"},
+	}.test(t)
 }

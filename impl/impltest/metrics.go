@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // recorder is a MetricsProvider that keeps every value.
@@ -133,6 +135,8 @@ var metricsClauses = []clause[newQueue]{
 		reason: "work duration is the time from Get to Done, in seconds"},
 	{name: "metrics-unfinished", contract: "queue 8", run: queueMetricsUnfinished,
 		reason: "unfinished work and longest running processor are brought up to date twice a second, so that a stuck worker shows"},
+	{name: "global-provider", contract: "queue 9", run: queueGlobalProvider,
+		reason: "a queue that is given a name and no provider works; it has all metrics of the program's provider or none, and not some"},
 }
 
 func queueMetricsRegistered(t *trial, new newQueue) {
@@ -150,6 +154,34 @@ func queueMetricsUnnamed(t *trial, new newQueue) {
 	q.Done("a")
 	synctest.Wait()
 	assert.Empty(t, r.made, "metrics that the queue asked for")
+}
+
+var namedQueues atomic.Int64
+
+// queueGlobalProvider looks where controller-runtime, which this package links in, makes
+// a program report. A queue that is not client-go's can't know of it.
+func queueGlobalProvider(t *trial, new newQueue) {
+	name := fmt.Sprintf("global-%d", namedQueues.Add(1))
+	q := start(t, new, workqueue.TypedQueueConfig[string]{Name: name})
+	q.Add("a")
+	q.Done(take(t, q))
+	synctest.Wait()
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	var reported []string
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "name" && label.GetValue() == name {
+					reported = append(reported, family.GetName())
+				}
+			}
+		}
+	}
+	if len(reported) > 0 {
+		assert.Subset(t, reported, []string{"workqueue_depth", "workqueue_adds_total", "workqueue_queue_duration_seconds",
+			"workqueue_work_duration_seconds", "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds"})
+	}
 }
 
 func queueMetricsDepthAdds(t *trial, new newQueue) {

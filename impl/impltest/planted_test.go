@@ -49,6 +49,7 @@ var plantedQueues = planting[newQueue]{
 		"latency-doubled":         {"metrics-latency"},
 		"work-doubled":            {"metrics-work-duration"},
 		"unfinished-never":        {"metrics-unfinished"},
+		"provider-needed":         {"global-provider"},
 		"clock-ignored":           {"injected-clock"},
 		"storage-ignored":         {"injected-storage"},
 		"lock-kept":               {"panic-unlocks"},
@@ -95,6 +96,8 @@ func newPlanted(fault string) newQueue {
 			c.Name += "-2"
 		case fault == "unnamed-too" && c.Name == "":
 			c.Name = "unnamed"
+		case fault == "provider-needed" && c.Name != "" && c.MetricsProvider == nil:
+			panic("no provider")
 		}
 		if q.clock == nil || fault == "clock-ignored" {
 			q.clock = clock.RealClock{}

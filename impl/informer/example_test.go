@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/informer"
@@ -139,4 +140,40 @@ func ExampleFactory() {
 	cancel()
 	factory.Shutdown()
 	// Output: web-0 <nil>
+}
+
+// waiting is a gauge; a controller would take one of its metrics library.
+type waiting struct{ atomic.Int64 }
+
+func (w *waiting) Set(n float64) { w.Store(int64(n)) }
+
+// A gauge for each handler tells how far it is behind: a handler that does more than
+// adding a key to a queue holds up the notifications behind it.
+func ExampleOptions() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	clientset := fake.NewClientset(pod("web-0"), pod("web-1"), pod("web-2"))
+
+	var backlog waiting
+	pods := informer.Options{
+		Backlog: func(cache.InformerNameAndResource, string) cache.GaugeMetric { return &backlog },
+	}.New(podsOf(clientset), &corev1.Pod{}, cache.SharedIndexInformerOptions{})
+	called, goOn := make(chan struct{}), make(chan struct{})
+	handler, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { called <- struct{}{}; <-goOn }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go pods.RunWithContext(ctx)
+	for range 3 {
+		<-called
+		fmt.Println("wait behind this one:", backlog.Load())
+		goOn <- struct{}{}
+	}
+	fmt.Println(cache.WaitFor(ctx, "", handler.HasSyncedChecker()))
+	// Output:
+	// wait behind this one: 2
+	// wait behind this one: 1
+	// wait behind this one: 0
+	// true
 }
