@@ -12,10 +12,11 @@ build: ## build benchrun into the current folder
 test: ## run the tests
 	go test -timeout 30m ./...
 	go test -C impl -timeout 30m ./...
-# Each sample is a process, and at the end of each the detector would wait a second.
+# Each sample is a process, and at the end of each the detector would wait a second. What
+# is skipped starts programs without the detector, as make test has already.
 race: ## run the tests under the race detector
 	GORACE=atexit_sleep_ms=10 go test -timeout 30m -race ./...
-	GORACE=atexit_sleep_ms=10 go test -C impl -timeout 30m -race ./...
+	GORACE=atexit_sleep_ms=10 go test -C impl -timeout 30m -race -skip '^Test(Upstream(Queue|Cache|Priority)Tests|ImportLiftsNothing|Weight)$$' ./...
 bench: ## run every benchmark through go test, for benchstat -col /impl
 	go test -run '^$$' -bench . -timeout 1h ./bench
 lint: ## gofmt, go vet, staticcheck, go mod tidy
@@ -26,6 +27,8 @@ matrix: ## run the conformance suites under other schedulers and collectors, and
 	scripts/conformance-matrix.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
+growth: ## show by how much the library makes a small controller's binary larger
+	scripts/binary-growth.sh
 soak: ## run queues and informers for SOAK each (default 1h) and balance their counts
 	go test -C impl ./conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
 e2e: ## drive every informer against a real API server (builds one first, minutes)
@@ -41,4 +44,4 @@ judge: ## judge tune on 120 fresh controllers and write reports/results/judge.md
 smoke: ## a short run of the main job
 	go run -trimpath ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint minors fuzz soak e2e ablation results judge smoke
+.PHONY: help run build test race bench lint minors growth fuzz soak e2e ablation results judge smoke
