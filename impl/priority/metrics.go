@@ -1,8 +1,6 @@
 package priority
 
 import (
-	"time"
-
 	"github.com/informerbench/informerbench/impl/internal/core"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -21,22 +19,20 @@ func (q *priorityQueue[T]) measure(config Config[T]) {
 	q.retries = provider.NewRetriesMetric(config.Name)
 }
 
-// countAdd counts an item that becomes ready, unless that is later, and answers when.
-func (q *priorityQueue[T]) countAdd(priority int, later bool) (added time.Duration) {
-	if q.Meter != nil && !later {
-		q.Count(q.eligible, func() {
-			q.depth.priority = priority
-			added = q.Meter.Add()
-		})
-	}
-	return added
-}
-
-// note keeps when a key was added.
-func (q *priorityQueue[T]) note(slot uint32, added time.Duration) {
-	if q.Meter != nil {
-		q.Keys.Times(slot).Added = added
-	}
+// countAdd counts an item that becomes ready, and keeps when. If that panics, an entry
+// that was made for the item goes.
+func (q *priorityQueue[T]) countAdd(slot uint32, priority int) {
+	q.Count(q.eligible, func() {
+		counted := false
+		defer func() {
+			if !counted {
+				q.Release(slot, q.Keys.At(slot))
+			}
+		}()
+		q.depth.priority = priority
+		q.Keys.Times(slot).Added = q.Meter.Add()
+		counted = true
+	})
 }
 
 // update sets the metrics of what is in processing.

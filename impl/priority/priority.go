@@ -159,19 +159,17 @@ func (q *priorityQueue[T]) add(after time.Duration, priority int, item T) {
 
 // put makes item ready, or makes it wait until readyAt.
 func (q *priorityQueue[T]) put(hash uint32, item T, priority int, later bool, readyAt int64) {
-	slot, found := q.Keys.Find(hash, item)
-	if found && (q.Keys.At(slot).Word&core.Dirty != 0 || q.Keys.At(slot).X.waits()) {
+	slot, _ := q.Keys.Enter(hash, item)
+	e := q.Keys.At(slot)
+	if e.Word&core.Dirty != 0 || e.X.waits() {
 		q.again(slot, priority, later, readyAt)
 		return
 	}
-	added := q.countAdd(priority, later)
-	if !found {
-		slot = q.Keys.Insert(hash, item)
+	if q.Meter != nil && !later {
+		q.countAdd(slot, priority)
 	}
-	q.note(slot, added)
-	p := &q.Keys.At(slot).X
-	q.join(p, priority)
-	q.takeTurn(p)
+	q.join(&e.X, priority)
+	q.takeTurn(&e.X)
 	if later {
 		q.wait(slot, readyAt, false)
 	} else {
@@ -200,7 +198,9 @@ func (q *priorityQueue[T]) again(slot uint32, priority int, later bool, readyAt 
 		q.raise(&e.X, priority)
 		q.insert(slot)
 	case !later:
-		q.note(slot, q.countAdd(max(priority, old), false))
+		if q.Meter != nil {
+			q.countAdd(slot, max(priority, old))
+		}
 		e.X.level &^= waiting
 		q.times.Remove()
 		if raised { // else, as upstream, it keeps the turn of the delayed Add
@@ -288,7 +288,7 @@ func (q *priorityQueue[T]) promote(now int64) (next int64, more bool) {
 		p := &q.Keys.At(n.Slot).X
 		if q.Meter != nil {
 			q.depth.priority = q.priorityOf(p)
-			q.note(n.Slot, q.Meter.Add())
+			q.Keys.Times(n.Slot).Added = q.Meter.Add()
 		}
 		q.takeTurn(p)
 		q.makeReady(n.Slot)
