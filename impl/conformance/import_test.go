@@ -114,7 +114,7 @@ func (p *program) run(args ...string) []byte {
 	if err != nil && offline(stderr.String()) {
 		p.t.Skipf("skipped: the modules can't be had here: %s", stderr.String())
 	}
-	require.NoError(p.t, err, "go %s: %s", strings.Join(args, " "), stderr.String())
+	require.NoError(p.t, err, "go %s: %s%s", strings.Join(args, " "), stderr.String(), out)
 	return out
 }
 

@@ -101,11 +101,7 @@ func TestUpstreamCacheTests(t *testing.T) { upstreamCaches().test(t) }
 
 func (a adaptation) test(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", a.module).CombinedOutput()
-	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
-		t.Skipf("the source of %s can't be had: %v\n%s", a.module, err, out)
-	}
+	dir := moduleDir(t, a.module)
 	p := &adapted{t: t, a: a, dir: t.TempDir(), overlay: map[string]string{}, names: map[string]bool{}}
 	p.read(filepath.Join(dir, filepath.FromSlash(a.folder)))
 	binary := p.compile()
