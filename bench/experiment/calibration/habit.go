@@ -107,7 +107,7 @@ func wallTimes(output []byte) ([]float64, error) {
 // each round. The control's samples count as time.
 func errorsByRound(run experiment.Run, samples []experiment.Measurement) []roundError {
 	c := run.Plan.Cases[0]
-	arms := statistic.ByArm(samples)[c.Key()]
+	arms := statistic.ByArm(samples, statistic.ByCase(samples)[c.Key()])
 	seconds := map[int]float64{}
 	rounds := 0
 	for _, s := range run.Schedule {

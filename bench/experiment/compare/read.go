@@ -20,6 +20,9 @@ import (
 // machineKeys are the lines of the Go benchmark format that name the machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
 
+// maxPlaces bounds what a comparison takes of memory: half a gigabyte.
+const maxPlaces = 200_000
+
 // A file is one of the results that are compared: a result directory or a file
 // in the Go benchmark format.
 type file struct {
@@ -40,6 +43,7 @@ type results struct {
 	units     benchfmt.UnitMetadataMap
 	warnings  []experiment.Warning
 	firsts    map[tableUnit]benchproc.Key // the old columns
+	lastUnits []string                    // of the last new cell
 }
 
 // A cell holds the samples of one place.
@@ -49,7 +53,7 @@ type cell struct {
 	residue  benchproc.Key
 	units    []string
 	values   [][]float64 // by unit
-	rounds   [][]int32   // of the values; none where the file marks none
+	rounds   [][]int32   // of the values; nil where the file marks none
 	control  *cell       // the A/A control's
 }
 
@@ -166,6 +170,9 @@ func (s *results) readFile(i int) error {
 			}
 		}
 		s.add(i, r, int32(lines.Round()), upstream)
+		if len(s.places) > maxPlaces {
+			return fmt.Errorf("%s:%d: found more than %d benchmarks in all files, expected at most that: choose some with --filter", f.raw, lines.Line(), maxPlaces)
+		}
 	}
 	if err := lines.Err(); err != nil {
 		return err
@@ -240,18 +247,40 @@ func (s *results) add(file int, r *benchfmt.Result, round int32, upstream map[st
 		}
 		c = c.control
 	}
+	if c.units == nil {
+		c.units = s.unitsOf(r)
+		c.values = make([][]float64, len(c.units))
+	}
 	for _, v := range r.Values {
 		unit := rawtext.Tidied(v)
 		i := slices.Index(c.units, unit)
 		if i < 0 {
 			i = len(c.units)
-			c.units, c.values, c.rounds = append(c.units, unit), append(c.values, nil), append(c.rounds, nil)
+			c.units, c.values = append(c.units, unit), append(c.values, nil)
 		}
 		c.values[i] = append(c.values[i], v.Value)
 		if round >= 0 {
+			for len(c.rounds) < len(c.values) {
+				c.rounds = append(c.rounds, nil)
+			}
 			c.rounds[i] = append(c.rounds[i], round)
 		}
 	}
+}
+
+// unitsOf are the units of a sample. Cells of the same units share the list: there
+// may be a hundred thousand of them.
+func (s *results) unitsOf(r *benchfmt.Result) []string {
+	var units []string
+	for _, v := range r.Values {
+		if unit := rawtext.Tidied(v); !slices.Contains(units, unit) {
+			units = append(units, unit)
+		}
+	}
+	if !slices.Equal(units, s.lastUnits) {
+		s.lastUnits = slices.Clip(units)
+	}
+	return s.lastUnits
 }
 
 // warnPooled says once in what the results of one cell differ.
@@ -269,7 +298,10 @@ func (c *cell) in(unit string) ([]float64, []int32) {
 		return nil, nil
 	}
 	if i := slices.Index(c.units, unit); i >= 0 {
-		return c.values[i], c.rounds[i]
+		if i < len(c.rounds) {
+			return c.values[i], c.rounds[i]
+		}
+		return c.values[i], nil
 	}
 	return nil, nil
 }

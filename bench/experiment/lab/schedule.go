@@ -203,7 +203,7 @@ func shuffled(seed uint64, round int, c experiment.PlannedCase) []experiment.Arm
 
 // widest is the half width of the widest ratio interval of a case.
 func widest(plan experiment.Plan, p *progress) float64 {
-	byRound := statistic.ByArm(p.samples)[p.plan.Key()]
+	byRound := statistic.ByArm(p.samples, statistic.ByCase(p.samples)[p.plan.Key()])
 	width := 0.0
 	for _, a := range p.plan.Arms {
 		if _, dropped := p.dropped[a.Name]; dropped || a.Name == p.plan.Baseline {

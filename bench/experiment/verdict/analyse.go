@@ -22,7 +22,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 		}
 	}
 	byComponent := map[string]int{}
-	byCase := statistic.ByArm(samples)
+	byCase := statistic.ByCase(samples)
 	for _, c := range run.Plan.Cases {
 		if c.LeftOut != "" {
 			stats.Warnings = append(stats.Warnings, experiment.Warn(c.Key(), "left out: %s", c.LeftOut))
@@ -34,7 +34,7 @@ func Analyse(run experiment.Run, samples []experiment.Measurement) Stats {
 			byComponent[c.Component] = i
 			stats.Components = append(stats.Components, ComponentStats{Component: c.Component})
 		}
-		arms := byCase[c.Key()]
+		arms := statistic.ByArm(samples, byCase[c.Key()])
 		for _, a := range c.Arms {
 			if failed[c.Key()+"/"+a.Name] {
 				delete(arms, a.Name)

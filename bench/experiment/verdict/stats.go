@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
@@ -105,7 +106,57 @@ func (s Stats) Verdicts() map[Verdict]int {
 	return n
 }
 
-// Write writes stats.json into a result directory.
+// maxListed is how many figures stats.json repeats from raw.txt. With more of
+// them it could not be read whole any longer.
+const maxListed = 2_000_000
+
+// Write writes stats.json into a result directory. Of a very long run it holds no
+// single figures, and says so: they are in raw.txt.
 func Write(dir string, stats Stats) error {
-	return atomicfile.WriteJSON(filepath.Join(dir, rawtext.StatsFile), stats)
+	return atomicfile.WriteJSON(filepath.Join(dir, rawtext.StatsFile), stats.listing(maxListed))
+}
+
+// listing is s, or s without the figures of single samples if those are more than
+// limit.
+func (s Stats) listing(limit int) Stats {
+	figures := 0
+	for _, component := range s.Components {
+		for _, c := range component.Cases {
+			for _, r := range c.Rows {
+				for _, m := range r.Metrics {
+					figures += len(m.Values)
+				}
+			}
+		}
+	}
+	if figures <= limit {
+		return s
+	}
+	s.Components = slices.Clone(s.Components)
+	for i, component := range s.Components {
+		s.Components[i].Cases = slices.Clone(component.Cases)
+		for j, c := range component.Cases {
+			c.Rows = slices.Clone(c.Rows)
+			for k := range c.Rows {
+				c.Rows[k].Metrics = unlisted(c.Rows[k].Metrics)
+			}
+			if c.Load != nil {
+				load := *c.Load
+				load.Metrics = unlisted(load.Metrics)
+				c.Load = &load
+			}
+			s.Components[i].Cases[j] = c
+		}
+	}
+	s.Warnings = append(slices.Clone(s.Warnings), experiment.Warn("run", "%d figures of single samples are left out of %s: they are in %s", figures, rawtext.StatsFile, rawtext.File))
+	return s
+}
+
+func unlisted(metrics map[string]Summary) map[string]Summary {
+	short := make(map[string]Summary, len(metrics))
+	for unit, m := range metrics {
+		m.Values = []float64{}
+		short[unit] = m
+	}
+	return short
 }

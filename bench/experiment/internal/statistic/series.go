@@ -10,21 +10,27 @@ import (
 // A Series is one arm's samples by round.
 type Series = map[int]experiment.Values
 
-// ByArm sorts samples by case, arm and round.
-func ByArm(samples []experiment.Measurement) map[string]map[string]Series {
-	cases := map[string]map[string]Series{}
-	for _, m := range samples {
-		arms := cases[m.Case]
-		if arms == nil {
-			arms = map[string]Series{}
-			cases[m.Case] = arms
-		}
+// ByCase says where in the list the samples of each case are. The series of all
+// cases at once would take as much memory as the samples.
+func ByCase(samples []experiment.Measurement) map[string][]int32 {
+	cases := map[string][]int32{}
+	for i, m := range samples {
+		cases[m.Case] = append(cases[m.Case], int32(i))
+	}
+	return cases
+}
+
+// ByArm sorts the samples at these places by arm and round.
+func ByArm(samples []experiment.Measurement, at []int32) map[string]Series {
+	arms := map[string]Series{}
+	for _, i := range at {
+		m := samples[i]
 		if arms[m.Arm] == nil {
 			arms[m.Arm] = Series{}
 		}
 		arms[m.Arm][m.Round] = m.Values
 	}
-	return cases
+	return arms
 }
 
 // LogRatios are the logs of baseline / arm of the rounds that have both.
@@ -47,7 +53,7 @@ func Values(arm Series, unit string) []float64 {
 		rounds = append(rounds, round)
 	}
 	slices.Sort(rounds)
-	var values []float64
+	values := make([]float64, 0, len(rounds))
 	for _, round := range rounds {
 		if v, ok := arm[round].Get(unit); ok {
 			values = append(values, v)
