@@ -66,6 +66,7 @@ func informerCases(seed uint64) []Case {
 		})
 	}
 	all = append(all, informerWaitQuestions(seed)...)
+	all = append(all, informerMemoryQuestions(seed)...)
 	c := component[impl.NewInformer]{"informer", "client-go", impl.Informers()}
 	return c.cases(all...)
 }
@@ -143,6 +144,14 @@ func (s *server) run(b *testing.B, v informerVariant, handlers int, update func(
 // serve starts an informer on s with a handler for each of updates.
 func (s *server) serve(b *testing.B, v informerVariant, updates []func(obj any)) cache.SharedIndexInformer {
 	b.Helper()
+	informer, stop := s.launch(b, v, updates)
+	b.Cleanup(stop)
+	return informer
+}
+
+// launch is serve for those that stop the informer themselves.
+func (s *server) launch(b *testing.B, v informerVariant, updates []func(obj any)) (_ cache.SharedIndexInformer, stop func()) {
+	b.Helper()
 	informer := v.New(s, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod: time.Minute,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
@@ -158,11 +167,12 @@ func (s *server) serve(b *testing.B, v informerVariant, updates []func(obj any))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { informer.RunWithContext(ctx) })
-	b.Cleanup(func() { cancel(); running.Wait() })
+	stop = func() { cancel(); running.Wait() }
 	if !cache.WaitFor(ctx, "", synced...) {
+		stop()
 		b.Fatal("the informer did not sync")
 	}
-	return informer
+	return informer, stop
 }
 
 // readers list the namespace for as long as a case runs.

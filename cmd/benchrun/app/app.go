@@ -19,6 +19,7 @@
 //	trace     recordings of watch traffic: look, convert, replay
 //	tune      the settings that a controller's metrics recommend
 //	election  the settings of leader election
+//	memory    how much a cache takes, and what would make it less
 //	schema    the JSON Schema of the results
 //
 // A Suite says what is compared. Main runs benchrun's own; whoever has a queue
@@ -150,7 +151,7 @@ Exit codes: 0 fine, 1 a gate failed, 2 wrong usage or input.`,
 		}
 		return fmt.Errorf("%w%s (see %s --help)", err, meant(cmd, err), cmd.CommandPath())
 	})
-	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.swapCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), s.clauseCommand())
+	root.AddCommand(s.listCommand(), s.runCommand(), s.calibrateCommand(), s.releasesCommand(), s.ablationCommand(), s.mergeCommand(), s.driveCommand(), simCommand(), s.swapCommand(), s.reportCommand(), resultsCommand(), s.verifyCommand(), compareCommand(), trendCommand(), serveCommand(), traceCommand(), workloadCommand(), s.tuneCommand(), electionCommand(), memoryCommand(), schemaCommand(), s.sampleCommand(), s.driveSampleCommand(), paceCommand(), electionsCommand(), memorySampleCommand(), s.clauseCommand())
 	return root
 }
 

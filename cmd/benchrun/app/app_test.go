@@ -25,7 +25,7 @@ import (
 // TestMain lets the test binary play benchrun's child processes and, for
 // scripts, benchrun compare.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "sample" || os.Args[1] == "drive-sample" || os.Args[1] == "pace" || os.Args[1] == "elections" || os.Args[1] == "clauses" || os.Args[1] == "compare") {
+	if len(os.Args) > 1 && (os.Args[1] == "sample" || os.Args[1] == "drive-sample" || os.Args[1] == "pace" || os.Args[1] == "elections" || os.Args[1] == "memory-sample" || os.Args[1] == "clauses" || os.Args[1] == "compare") {
 		os.Exit(testSuite().Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
