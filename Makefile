@@ -33,6 +33,8 @@ soak: ## run queues and informers for SOAK each (default 1h) and balance their c
 	go test -C impl ./conformance -run '^TestSoak' -v -timeout 0 -args -soak $(SOAK)
 e2e: ## drive every informer against a real API server (builds one first, minutes)
 	go test -C loadgen/apiserver -count=1 -v -p 1 -timeout 30m ./...
+peers: ## run the contract on other projects' queues and caches
+	go test -C bench/peers ./...
 ablation: ## show what each technique of each variant brings (RUN: its result directory)
 	go run ./cmd/benchrun ablation --out $(or $(RUN),reports/out/ablation)
 results: ## write reports/results from the result directories in RUN
@@ -44,4 +46,4 @@ judge: ## judge tune on 120 fresh controllers and write reports/results/judge.md
 smoke: ## a short run of the main job
 	go run -trimpath ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint minors growth fuzz soak e2e ablation results judge smoke
+.PHONY: help run build test race bench lint minors growth fuzz soak e2e peers ablation results judge smoke

@@ -135,6 +135,7 @@ type Faults struct {
 	Gone       int           `yaml:"gone,omitempty"`       // after every so many events the server forgets its history: watches end with 410 Gone
 	Disconnect time.Duration `yaml:"disconnect,omitempty"` // watches are cut this often
 	SlowList   time.Duration `yaml:"slowList,omitempty"`   // a list takes this long
+	NoListEnd  bool          `yaml:"noListEnd,omitempty"`  // a streamed list never ends: the bookmark after its objects does not come
 	Duplicate  float64       `yaml:"duplicate,omitempty"`  // share of the events that come twice
 	Stale      float64       `yaml:"stale,omitempty"`      // share of the events after which the object's previous version comes again, and then the right one
 	Bookmarks  time.Duration `yaml:"bookmarks,omitempty"`  // how often a watch that asked for bookmarks gets one; default 1m

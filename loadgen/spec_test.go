@@ -178,8 +178,9 @@ func FuzzParseSpec(f *testing.F) {
 }
 
 var presetNames = []string{
-	"65k-nodes", "crash-loop", "hot-keys", "job-burst", "lease-heartbeats", "node-failure", "reader-pressure",
-	"relist-storm", "restart-under-steady-load", "resync-storm", "rolling-update", "scale-up", "steady-5k-nodes",
+	"65k-nodes", "crash-loop", "hot-keys", "job-burst", "lease-heartbeats", "list-without-end", "node-failure", "reader-pressure",
+	"relist-storm", "restart-under-steady-load", "resync-storm", "rolling-update", "scale-up",
+	"slow-failures", "steady-5k-nodes",
 }
 
 func TestPresets(t *testing.T) {

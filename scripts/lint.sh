@@ -26,3 +26,4 @@ go mod tidy -diff
 staticcheck=$(go tool -n staticcheck)
 (cd loadgen/apiserver && go vet ./... && "$staticcheck" ./... && go mod tidy -diff)
 (cd loadgen/apiserver/controlplane && go list -deps . >/dev/null)
+(cd bench/peers && go list -deps . >/dev/null) # make peers tests them

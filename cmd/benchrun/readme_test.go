@@ -107,6 +107,34 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// The page of incidents names presets and flags that there are: what it predicts in
+// virtual time is run, what it drives in real time is run where that takes seconds.
+func TestIncidents(t *testing.T) {
+	programs(t)
+	page, err := os.ReadFile(filepath.Join(root, "loadgen", "presets", "README.md"))
+	require.NoError(t, err)
+	bin := build(t)
+	commands := regexp.MustCompile("`benchrun ((?:sim|drive) ([a-z0-9-]+)[^`]*)`(?:, then with `(--[^`]+)`)?").FindAllStringSubmatch(string(page), -1)
+	require.GreaterOrEqual(t, len(commands), 6)
+	for _, m := range commands {
+		line, preset := m[1]+" "+m[3], m[2]
+		require.FileExists(t, filepath.Join(root, "loadgen", "presets", preset+".yaml"))
+		endless := preset == "list-without-end"
+		if !endless && strings.HasPrefix(line, "drive") {
+			continue
+		}
+		cmd := exec.Command(bin, strings.Fields(line)...)
+		cmd.Dir = t.TempDir()
+		out, err := cmd.CombinedOutput()
+		if endless {
+			require.Equal(t, 1, cmd.ProcessState.ExitCode(), "%s", out)
+			require.Contains(t, string(out), "failed: pods: never synced")
+			continue
+		}
+		require.NoError(t, err, "%s: %s", line, out)
+	}
+}
+
 // The README's Go is taken from examples that are compiled and run.
 func TestReadmeExamples(t *testing.T) {
 	var examples strings.Builder

@@ -225,4 +225,8 @@ func (d *drive) watchFor(r *resource, lw cache.ListerWatcher, example loadgen.Ob
 // namespaceIndex is the index that every controller has.
 const namespaceIndex = cache.NamespaceIndex
 
+// ErrNeverSynced is what informers come to whose streamed list never ends. They
+// wait without a word.
+var ErrNeverSynced = errors.New("never synced: all objects have come, but not the bookmark that ends a streamed list; client-go lists page by page with KUBE_FEATURE_WatchListClient=false")
+
 var errSync = errors.New("interrupted before the informers had their first list")

@@ -78,6 +78,24 @@ func requireBalance(t *testing.T, r Result) {
 	require.EqualValues(t, a.Sent, r.Latency(PickedUp).Count)
 }
 
+// The server keeps back the end of the list (kubernetes/kubernetes#135895): a drive
+// says so in virtual seconds, where informers would wait for ever.
+func TestListWithoutEnd(t *testing.T) {
+	for _, informer := range []string{"client-go", "snapshot"} {
+		synctest.Test(t, func(t *testing.T) {
+			spec := updates(t, 10, 100, 10, "constant")
+			spec.Faults.NoListEnd = true
+			_, err := inBubble(t.Context(), t, Config{Workload: "x", Spec: spec, Speed: 1, Parts: Parts{Informer: informer}})
+			require.ErrorIs(t, err, ErrNeverSynced)
+			assert.ErrorContains(t, err, "pods: never synced")
+			stopped, stop := context.WithCancel(t.Context())
+			stop()
+			_, err = inBubble(stopped, t, Config{Workload: "x", Spec: spec, Parts: Parts{Informer: informer}})
+			assert.ErrorIs(t, err, errSync)
+		})
+	}
+}
+
 func TestStagesOfOneEventAtATime(t *testing.T) {
 	r := virtually(t, Config{Workload: "x", Spec: updates(t, 10, 100, 10, "constant"), Speed: 1})
 	requireBalance(t, r)

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen/randvar"
@@ -37,8 +38,8 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 	for _, r := range d.resources {
 		d.background.Go(func() { r.informer.RunWithContext(running) })
 	}
-	if !d.synced(ctx) {
-		return result, errSync
+	if err := d.sync(ctx); err != nil {
+		return result, err
 	}
 
 	d.begin()
@@ -77,13 +78,32 @@ func (d *drive) run(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// synced waits for the first lists.
-func (d *drive) synced(ctx context.Context) bool {
+// sync waits for the first lists. Where the load keeps back their end it waits no
+// longer than it waits for anything else.
+func (d *drive) sync(ctx context.Context) error {
+	limited := ctx
+	if d.spec.Faults.NoListEnd {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, d.quiet()+d.spec.Faults.SlowList)
+		defer cancel()
+	}
 	var all []cache.DoneChecker
 	for _, r := range d.resources {
 		all = append(all, r.handled.HasSyncedChecker())
 	}
-	return cache.WaitFor(ctx, "", all...)
+	switch {
+	case cache.WaitFor(limited, "", all...):
+		return nil
+	case ctx.Err() != nil:
+		return errSync
+	}
+	var missing []string
+	for _, r := range d.resources {
+		if !r.handled.HasSynced() {
+			missing = append(missing, r.name)
+		}
+	}
+	return fmt.Errorf("%s: %w", strings.Join(missing, ", "), ErrNeverSynced)
 }
 
 // quiet is how long nothing may happen until a drive gives up waiting. Where

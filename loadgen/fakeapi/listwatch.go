@@ -139,9 +139,11 @@ func (l ListerWatcher) join(w *watcher, version string, streamed bool) error {
 		if streamed && w.bookmarks {
 			w.initialDelay = l.server.config.Faults.SlowList
 			l.server.counters.lists.Add(1)
-			last := c.bookmark()
-			last.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-			w.initial = append(w.initial, watch.Event{Type: watch.Bookmark, Object: last})
+			if !l.server.config.Faults.NoListEnd {
+				last := c.bookmark()
+				last.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+				w.initial = append(w.initial, watch.Event{Type: watch.Bookmark, Object: last})
+			}
 		}
 	} else {
 		v, err := strconv.ParseUint(version, 10, 64)

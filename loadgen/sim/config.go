@@ -101,6 +101,9 @@ func (c *Config) prepare() error {
 	if c.Until > 0 && c.Warmup >= c.Until {
 		return fmt.Errorf("warmup: found %v, expected less than the %v that are simulated", c.Warmup, c.Until)
 	}
+	if spec.Faults.NoListEnd {
+		return errors.New("faults.noListEnd: found true: no cache would ever be synced; drive shows that")
+	}
 	if c.Until == 0 && spec.Reconcile.Failure >= 1 && spec.Reconcile.Retries == 0 {
 		return errors.New("reconcile.failure: found 1 without a limit of retries: no key would ever be settled; expected less than 1, such a limit, or a time at which the simulation ends")
 	}

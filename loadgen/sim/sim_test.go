@@ -289,6 +289,7 @@ func TestMemoryIsFlat(t *testing.T) {
 
 func TestWrongConfigurations(t *testing.T) {
 	fails := func(s *loadgen.Spec) { s.Reconcile.Failure = 1 }
+	endless := func(s *loadgen.Spec) { s.Faults.NoListEnd = true }
 	for _, tt := range []struct {
 		config Config
 		want   string
@@ -299,6 +300,7 @@ func TestWrongConfigurations(t *testing.T) {
 		{Config{Spec: steady(), Warmup: time.Hour}, "warmup: found 1h0m0s, but the simulation ended at"},
 		{Config{Spec: steady(), Until: -1}, "expected at least 0"},
 		{Config{Spec: steady(fails)}, "no key would ever be settled"},
+		{Config{Spec: steady(endless)}, "faults.noListEnd: found true"},
 		{Config{Spec: steady(), MaxEvents: 100}, "did not end within 100 events"},
 		{Config{Spec: steady(), Queues: []Queue{{}}}, "queue 1: found 0 workers"},
 		{Config{Spec: steady(), Queues: []Queue{{Workers: 1, Resources: []string{"nodes"}}}}, `unknown resource "nodes", expected one of pods`},

@@ -164,7 +164,7 @@ func version() string {
 
 // numbers say what a flag of a type takes.
 var numbers = map[string]string{
-	"int": "a whole number", "uint": "a whole number of 0 or more", "uint64": "a whole number of 0 or more", "float64": "a number", "bool": "true or false",
+	"int": "a whole number", "intSlice": "whole numbers, as in 1,2,4", "uint": "a whole number of 0 or more", "uint64": "a whole number of 0 or more", "float64": "a number", "bool": "true or false",
 }
 
 // meant names the flags that an unknown one may be a slip of.

@@ -71,6 +71,11 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	screen.clear()
 	if err != nil && result.Accounting.Sent == 0 {
 		os.Remove(l.dir) // it is empty
+		// A verdict on the controller:
+		if errors.Is(err, drive.ErrNeverSynced) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "failed: %s\n", plain.Line(err.Error()))
+			return errGate
+		}
 		return err
 	}
 	took := time.Since(begin)

@@ -53,9 +53,12 @@ func TestHistoryAndTrend(t *testing.T) {
 		"calibrate --budget -1s":            "--budget: found -1s, expected more than 0s",
 		"releases":                          "found 0 releases, expected two or more",
 		"releases client-go@v1 --budget 0s": "--budget: found 0s, expected more",
-		"releases a@v1 b@v2":                `a@v1: unknown module "a", expected client-go or controller-runtime`,
-		"run --shard x":                     `--shard: found "x", expected INDEX/COUNT`,
-		"run --shard 3/3":                   "shard 3/3 has nothing to do: 1 case for 3 shards",
+		"releases bisect":                   "found 0 releases, expected two or more",
+		"releases bisect client-go@v1 client-go@v2 client-go@v3": "found 3 releases, expected the two to search between",
+		"releases bisect client-go@v1 client-go@v2 --budget 0s":  "--budget: found 0s, expected more",
+		"releases a@v1 b@v2": `a@v1: unknown module "a", expected client-go or controller-runtime`,
+		"run --shard x":      `--shard: found "x", expected INDEX/COUNT`,
+		"run --shard 3/3":    "shard 3/3 has nothing to do: 1 case for 3 shards",
 	} {
 		code, _, stderr := benchrun(t, strings.Fields(line)...)
 		assert.Equal(t, exitUsage, code, line)

@@ -52,6 +52,7 @@ its priority queue. The go command downloads what is missing.`,
 	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-releases)")
 	out.addTo(cmd)
+	cmd.AddCommand(s.bisectCommand())
 	return cmd
 }
 
@@ -66,11 +67,11 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	if err := usable(dir); err != nil { // building takes minutes
 		return fmt.Errorf("--out: %w", err)
 	}
-	temp, err := os.MkdirTemp("", "benchrun-releases-")
+	b, err := newBuilds(cmd)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp)
+	defer b.remove()
 	ctx := cmd.Context()
 	for i, r := range wanted { // all before the first is built, which takes long
 		if wanted[i], err = releases.Resolve(ctx, r); err != nil {
@@ -80,34 +81,63 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 			return fmt.Errorf("%s stands for %s, which is there already: expected different versions", args[i], wanted[i].Version)
 		}
 	}
-	programs := map[string]string{}
-	var inOrder []string
-	for i, r := range wanted {
-		fmt.Fprintf(cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
-		program, err := releases.Build(ctx, r, filepath.Join(temp, fmt.Sprint(i)))
-		if err != nil {
-			return interruptedOr(ctx, err)
-		}
-		programs[r.Version] = program
-		inOrder = append(inOrder, program)
-	}
-	cases, err := releases.Cases(ctx, wanted, inOrder)
+	l, plan, err := b.plan(o, wanted)
 	if err != nil {
 		return interruptedOr(ctx, err)
+	}
+	return s.execute(cmd, l, plan, versionsIn(wanted), dir, out)
+}
+
+// builds are the programs of releases, each built when it is needed for the first
+// time.
+type builds struct {
+	cmd      *cobra.Command
+	temp     string
+	programs map[string]string // by version
+	steps    []string          // result directories of a bisection
+}
+
+func newBuilds(cmd *cobra.Command) (*builds, error) {
+	temp, err := os.MkdirTemp("", "benchrun-releases-")
+	return &builds{cmd: cmd, temp: temp, programs: map[string]string{}}, err
+}
+
+func (b *builds) remove() { os.RemoveAll(b.temp) }
+
+// plan fixes what is sampled of releases, the first being the baseline.
+func (b *builds) plan(o lab.Options, of []releases.Release) (lab.Lab, experiment.Plan, error) {
+	var none experiment.Plan
+	var programs []string
+	for _, r := range of {
+		if b.programs[r.Version] == "" {
+			fmt.Fprintf(b.cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
+			program, err := releases.Build(b.cmd.Context(), r, filepath.Join(b.temp, fmt.Sprint(len(b.programs))))
+			if err != nil {
+				return lab.Lab{}, none, err
+			}
+			b.programs[r.Version] = program
+		}
+		programs = append(programs, b.programs[r.Version])
+	}
+	cases, err := releases.Cases(b.cmd.Context(), of, programs)
+	if err != nil {
+		return lab.Lab{}, none, err
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
 	}
 	plan, err := lab.NewPlan(cases, o)
 	if err != nil {
-		return err
+		return lab.Lab{}, none, err
 	}
 	plan.Profile, plan.Profiling = experiment.Releases, 0
-	l := lab.Lab{Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
-		return []string{programs[a.Variant], c.Key(), a.Name, plan.SampleTime.String()}
-	}, plan.Timeout)}
-	versions := map[string]string{wanted[0].Module: strings.Join(versionsOf(wanted), ", ")}
-	return s.execute(cmd, l, plan, versions, dir, out)
+	return lab.Lab{Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
+		return []string{b.programs[a.Variant], c.Key(), a.Name, plan.SampleTime.String()}
+	}, plan.Timeout)}, plan, nil
+}
+
+func versionsIn(all []releases.Release) map[string]string {
+	return map[string]string{all[0].Module: strings.Join(versionsOf(all), ", ")}
 }
 
 func versionsOf(all []releases.Release) []string {

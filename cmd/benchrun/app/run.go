@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 func (s Suite) runCommand() *cobra.Command {
 	var o lab.Options
 	var dir, shard string
+	var cores []int
 	var out output
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -46,6 +48,9 @@ stats.json, profiles, report.md and report.html.`,
   kubectl get pods -A --watch --output-watch-events -o json > pods.json
   benchrun run --component pipeline --trace pods.json
 
+  # The same cases on one, two and four processors
+  benchrun run --component queue --cpu 1,2,4
+
   # One of two machines; benchrun merge joins their results
   benchrun run --profile full --shard 1/2`,
 		Args: noArgs,
@@ -57,7 +62,7 @@ stats.json, profiles, report.md and report.html.`,
 				}
 				o.Seed = cmp.Or(o.Seed, 1) // the same on every machine
 			}
-			return s.run(cmd, o, dir, out)
+			return s.run(cmd, o, cores, dir, out)
 		},
 	}
 	f := cmd.Flags()
@@ -65,6 +70,7 @@ stats.json, profiles, report.md and report.html.`,
 	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
 	f.StringSliceVar(&o.Variants, "variant", nil, "variants to compare, the baseline is always one (default all)")
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
+	f.IntSliceVar(&cores, "cpu", nil, "run each case on so many processors, as go test -cpu: 1,2,4 (default all of the machine, once)")
 	f.StringVar(&o.Workload, "workload", "", "preset or file that the pipeline runs (see benchrun list workloads)")
 	f.StringVar(&o.Trace, "trace", "", "recording that the pipeline runs (see benchrun trace --help)")
 	f.DurationVar(&o.Budget, "budget", 0, "time for samples and profiles (default 1m40s quick, 1h40m full)")
@@ -81,7 +87,23 @@ stats.json, profiles, report.md and report.html.`,
 	return cmd
 }
 
-func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) error {
+// checkCores refuses what no machine has, and repetitions: a case would be planned
+// twice under one name.
+func checkCores(cores []int) error {
+	for i, n := range cores {
+		switch {
+		case n < 1 || n > maxCores:
+			return fmt.Errorf("--cpu: found %d, expected 1 to %d", n, maxCores)
+		case slices.Contains(cores[:i], n):
+			return fmt.Errorf("--cpu: found %d twice, expected different numbers", n)
+		}
+	}
+	return nil
+}
+
+const maxCores = 1024
+
+func (s Suite) run(cmd *cobra.Command, o lab.Options, cores []int, dir string, out output) error {
 	if err := noZeroes(cmd); err != nil {
 		return err
 	}
@@ -101,8 +123,14 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, dir string, out output) er
 	if err != nil {
 		return err
 	}
+	if err := checkCores(cores); err != nil {
+		return err
+	}
+	if most := slices.Max(append(cores, 1)); most > runtime.NumCPU() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: --cpu: %d are more than this machine's %d: they take turns\n", most, runtime.NumCPU())
+	}
 	o.Timeout = s.timeout
-	plan, err := lab.NewPlan(cases, o)
+	plan, err := lab.NewPlan(bench.OnCores(cases, cores), o)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
@@ -33,9 +35,14 @@ func (s Suite) sampleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			of, cores := bench.CoresOf(name)
 			for _, c := range cases {
-				if c.Component+"/"+c.Name != name {
+				if c.Component+"/"+c.Name != of {
 					continue
+				}
+				if cores > 0 {
+					runtime.GOMAXPROCS(cores)
+					c.Name = strings.TrimPrefix(name, c.Component+"/")
 				}
 				c.Name = cmp.Or(as, c.Name)
 				if profiles != "" {

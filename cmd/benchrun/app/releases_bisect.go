@@ -1,0 +1,219 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/lab"
+	"github.com/informerbench/informerbench/bench/experiment/releases"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/spf13/cobra"
+)
+
+func (s Suite) bisectCommand() *cobra.Command {
+	var o lab.Options
+	var dir string
+	var out output
+	cmd := &cobra.Command{
+		Use:   "bisect MODULE@VERSION MODULE@VERSION",
+		Short: "Find the release that made a case slower or faster",
+		Long: `Bisect compares the older release with the newer one and then, for each case that
+differs between them, halves the releases in between until it knows the one with
+which the case changed. Each step samples three releases in turns: both ends and
+the one in the middle, which is like the end that its ratio is nearer to.
+
+A step that the interval does not decide is marked as not sure: give it more
+budget. Pre-releases are left out, except at the ends. A report of each step is in
+the result directory.`,
+		Example: `  # Which release changed what an informer takes for an event?
+  benchrun releases bisect client-go@v0.34.0 client-go@v0.37.2 --component informer
+
+  benchrun releases bisect controller-runtime@v0.22.0 controller-runtime@latest --case op=cycle --budget 1m`,
+		Args: cobra.ArbitraryArgs, // counted where they are read
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.bisect(cmd, args, o, dir, out)
+		},
+		ValidArgs: []string{"client-go@", "controller-runtime@"},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
+	f.StringVar(&o.Case, "case", "", "cases to bisect: part of component/name, or a regular expression (default all)")
+	f.DurationVar(&o.Budget, "budget", 30*time.Second, "time for the samples of each step")
+	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5%)")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of the schedule (default random, printed)")
+	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
+	f.StringVar(&dir, "out", "", "directory for a result of each step, new or empty (default reports/out/TIME-bisect)")
+	out.addTo(cmd)
+	return cmd
+}
+
+// A step is the release with which a case changed.
+type step struct {
+	Case    string             `json:"case"` // component + "/" + name
+	Before  string             `json:"before"`
+	Version string             `json:"version"` // the first that is changed
+	Total   verdict.Comparison `json:"total"`   // of the newest release with the oldest
+	Sure    bool               `json:"sure"`    // whether the interval decided every step
+}
+
+func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir string, out output) error {
+	if err := noZeroes(cmd); err != nil {
+		return err
+	}
+	ends, err := releases.Parse(args)
+	if err == nil && len(ends) != 2 {
+		err = fmt.Errorf("found %s, expected the two to search between", wording.Count(len(ends), "release"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := usable(dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	ctx := cmd.Context()
+	for i := range ends {
+		if ends[i], err = releases.Resolve(ctx, ends[i]); err != nil {
+			return interruptedOr(ctx, err)
+		}
+	}
+	all, err := releases.Between(ctx, ends[0], ends[1])
+	if err != nil {
+		return interruptedOr(ctx, err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s to %s\n", wording.Count(len(all), "release"), ends[0].Version, ends[1].Version)
+	b, err := newBuilds(cmd)
+	if err != nil {
+		return err
+	}
+	defer b.remove()
+	if dir, err = resultDir(dir, "bisect"); err != nil {
+		return err
+	}
+	steps, err := bisectAll(all, func(only string, compared ...releases.Release) (verdict.Stats, error) {
+		o := o
+		if only != "" {
+			o.Case, o.Components = "^"+regexp.QuoteMeta(only)+"$", nil
+		}
+		return s.step(cmd, b, o, filepath.Join(dir, fmt.Sprintf("%02d-%s", len(b.steps), versionsOf(compared)[len(compared)/2])), compared)
+	})
+	if err != nil {
+		return interruptedOr(ctx, err)
+	}
+	if len(steps) == 0 && out == "table" {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No case differs between %s and %s by more than the noise.\n", ends[0].Version, ends[1].Version)
+		return err
+	}
+	return out.print(cmd.OutOrStdout(), stepTable(steps))
+}
+
+// bisectAll compares the first release with the last and bisects each case that
+// differs. Compare samples releases, the first being the baseline, on one case or,
+// for "", on all.
+func bisectAll(all []releases.Release, compare func(only string, compared ...releases.Release) (verdict.Stats, error)) ([]step, error) {
+	first, last := all[0], all[len(all)-1]
+	stats, err := compare("", first, last)
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, c := range stats.Components {
+		for _, cs := range c.Cases {
+			total := comparisonOf(cs, last.Version)
+			if total.Verdict != verdict.Faster && total.Verdict != verdict.Slower {
+				continue
+			}
+			found := step{Case: c.Component + "/" + cs.Name, Total: total, Sure: true}
+			at, err := releases.Bisect(len(all), func(i int) (bool, error) {
+				stats, err := compare(found.Case, first, all[i], last)
+				if err != nil {
+					return false, err
+				}
+				is, sure := like(stats, all[i].Version, last.Version)
+				found.Sure = found.Sure && sure
+				return is, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			found.Before, found.Version = all[at-1].Version, all[at].Version
+			steps = append(steps, found)
+		}
+	}
+	return steps, nil
+}
+
+// like reports whether the middle's ratio is nearer to the last's than to 1, and
+// whether its interval leaves that without a doubt. The stats are of one case.
+func like(stats verdict.Stats, middle, last string) (is, sure bool) {
+	if len(stats.Components) == 0 || len(stats.Components[0].Cases) == 0 {
+		return false, false
+	}
+	cs := stats.Components[0].Cases[0]
+	m, half := comparisonOf(cs, middle), math.Sqrt(comparisonOf(cs, last).Ratio)
+	sure = m.Low > half || m.High < half
+	if half > 1 {
+		return m.Ratio > half, sure
+	}
+	return m.Ratio < half, sure
+}
+
+func comparisonOf(cs verdict.CaseStats, version string) verdict.Comparison {
+	for _, r := range cs.Rows {
+		if r.Name == version && r.Comparison != nil {
+			return *r.Comparison
+		}
+	}
+	return verdict.Comparison{Verdict: verdict.NoResult}
+}
+
+// step samples the releases into dir.
+func (s Suite) step(cmd *cobra.Command, b *builds, o lab.Options, dir string, compared []releases.Release) (verdict.Stats, error) {
+	var none verdict.Stats
+	l, plan, err := b.plan(o, compared)
+	if err != nil {
+		return none, err
+	}
+	b.steps = append(b.steps, dir)
+	progress := newProgressLine(cmd.ErrOrStderr())
+	l.Report = progress.show
+	run := experiment.Run{Command: commandLine(cmd), Plan: plan, Environment: experiment.Here(), Versions: versionsIn(compared)}
+	run, samples, err := l.Execute(cmd.Context(), dir, run)
+	progress.done()
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", dir, err)
+	}
+	if len(samples) == 0 || run.Stopped == "interrupted" {
+		return none, nothingSampled(run)
+	}
+	stats := verdict.Analyse(run, samples)
+	for _, c := range stats.Components {
+		for _, cs := range c.Cases {
+			for _, r := range compared[1:] {
+				x := comparisonOf(cs, r.Version)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s/%s: %s is %.2f× as fast as %s (%.2f to %.2f×)\n", c.Component, cs.Name, r.Version, x.Ratio, compared[0].Version, x.Low, x.High)
+			}
+		}
+	}
+	if err := verdict.Write(dir, stats); err != nil {
+		return none, err
+	}
+	return stats, s.Report(dir, run, stats)
+}
+
+func stepTable(steps []step) table {
+	t := table{value: steps, header: []string{"case", "changed in", "before it", "ratio", "interval", "verdict", "sure"}}
+	for _, x := range steps {
+		sure := "yes"
+		if !x.Sure {
+			sure = "no"
+		}
+		t.rows = append(t.rows, []string{x.Case, x.Version, x.Before, wording.Times(x.Total.Ratio),
+			fmt.Sprintf("%.2f to %.2f×", x.Total.Low, x.Total.High), string(x.Total.Verdict), sure})
+	}
+	return t
+}

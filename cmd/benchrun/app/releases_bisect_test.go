@@ -1,0 +1,71 @@
+package app
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/releases"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
+)
+
+// history is how many times as fast as the first each release is, by case.
+type history map[string][]float64
+
+// compare answers as sampling would, with intervals of ±5%.
+func (h history) compare(asked *[]string) func(string, ...releases.Release) (verdict.Stats, error) {
+	return func(only string, compared ...releases.Release) (verdict.Stats, error) {
+		*asked = append(*asked, only)
+		var cases []verdict.CaseStats
+		for _, name := range []string{"op=cycle", "op=list", "op=same"} {
+			ratios := h[name]
+			if only != "" && only != "queue/"+name || ratios == nil {
+				continue
+			}
+			cs := verdict.CaseStats{Name: name}
+			for _, r := range compared[1:] {
+				ratio := ratios[r.Version[len(r.Version)-1]-'0']
+				x := verdict.Comparison{Ratio: ratio, Low: ratio / 1.05, High: ratio * 1.05, Verdict: verdict.Same}
+				if math.Abs(ratio-1) > 0.05 {
+					x.Verdict = map[bool]verdict.Verdict{true: verdict.Faster, false: verdict.Slower}[ratio > 1]
+				}
+				cs.Rows = append(cs.Rows, verdict.Row{Arm: experiment.Arm{Name: r.Version}, Comparison: &x})
+			}
+			cases = append(cases, cs)
+		}
+		return verdict.Stats{Components: []verdict.ComponentStats{{Component: "queue", Cases: cases}}}, nil
+	}
+}
+
+func TestBisectCases(t *testing.T) {
+	var all []releases.Release
+	for _, v := range []string{"v0.0.0", "v0.0.1", "v0.0.2", "v0.0.3", "v0.0.4", "v0.0.5", "v0.0.6"} {
+		all = append(all, releases.Release{Module: "m", Version: v})
+	}
+	var asked []string
+	steps, err := bisectAll(all, history{
+		"op=cycle": {1, 1.01, 0.99, 1, 0.5, 0.51, 0.5},
+		"op=list":  {1, 2, 1.9, 2, 2.1, 2, 2},
+		"op=same":  {1, 1, 1, 1, 1, 1, 1.01},
+	}.compare(&asked))
+	require.NoError(t, err)
+	require.Len(t, steps, 2, "what is the same at both ends is not looked into")
+	assert.Equal(t, []any{"queue/op=cycle", "v0.0.3", "v0.0.4", true}, []any{steps[0].Case, steps[0].Before, steps[0].Version, steps[0].Sure})
+	assert.Equal(t, []any{"queue/op=list", "v0.0.0", "v0.0.1", true}, []any{steps[1].Case, steps[1].Before, steps[1].Version, steps[1].Sure})
+	assert.Equal(t, verdict.Slower, steps[0].Total.Verdict)
+	assert.LessOrEqual(t, len(asked), 1+2*3)
+	assert.Contains(t, stepTable(steps).rows[0], "v0.0.4")
+
+	steps, err = bisectAll(all, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	assert.False(t, steps[0].Sure, "a drift has no step that an interval could show")
+
+	failed := errors.New("can't be built")
+	_, err = bisectAll(all, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
+	assert.ErrorIs(t, err, failed)
+}
