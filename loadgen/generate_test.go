@@ -76,6 +76,8 @@ var golden = map[string]string{
 	"lease-heartbeats":          "ebb09577bbcd1648",
 	"node-failure":              "2c7967ab94cfcfc4",
 	"reader-pressure":           "eafb1c44c6f228fb",
+	"list-without-end":          "953e25db19811878",
+	"slow-failures":             "e8a594d4f8b721bf",
 	"relist-storm":              "ae4176ee61d725c2",
 	"restart-under-steady-load": "4ee20b57e491764c",
 	"resync-storm":              "69caac780cd09d33",

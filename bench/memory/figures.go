@@ -92,12 +92,3 @@ func (l line) slopeFigure() Figure {
 	half := quantile(int(l.n)-2) * l.deviation / math.Sqrt(l.spread)
 	return Figure{l.slope, l.slope - half, l.slope + half}
 }
-
-// most is the largest of figures.
-func most(figures ...Figure) Figure {
-	m := figures[0]
-	for _, f := range figures[1:] {
-		m = Figure{max(m.Value, f.Value), max(m.Low, f.Low), max(m.High, f.High)}
-	}
-	return m
-}
