@@ -45,12 +45,13 @@ type session struct {
 	env             []string
 	client          *http.Client
 	began           time.Time
+	quiet           int           // how many looks in a row have to find it idle
 	stop            time.Duration // within which both end when they are asked to
 }
 
 // open starts the server and the program in an arm, and returns when it is ready.
 func (p *Program) open(ctx context.Context, arm, name string, round int) (_ *session, err error) {
-	s := &session{stop: p.options.Stop}
+	s := &session{stop: p.options.Stop, quiet: p.quiet}
 	if s.dir, err = os.MkdirTemp("", "swap-"); err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (s *session) idle(ctx context.Context, within time.Duration, what string) (
 		default:
 			quiet++
 		}
-		if quiet == quietFor {
+		if quiet == s.quiet {
 			return since, nil
 		}
 		select {

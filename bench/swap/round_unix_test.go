@@ -93,7 +93,7 @@ func newRounds(t *testing.T) *Program {
 		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 		t.Setenv(name, pipe)
 	}
-	p := &Program{target: &target{pkg: "example.com/cmd/manager", module: "example.com"}, binary: program, rounds: map[string]int{}, options: Options{
+	p := &Program{target: &target{pkg: "example.com/cmd/manager", module: "example.com"}, binary: program, rounds: map[string]int{}, quiet: 2, options: Options{
 		Dir: t.TempDir(), Arms: []string{"library"}, Timeout: long, Stop: long,
 		Server: "echo export ADDRESS=here; exec sleep 1000", Load: "echo 40 > $PROGRAM_EVENTS; read -r done < $PROGRAM_DONE", State: "echo $ADDRESS",
 	}}

@@ -72,6 +72,7 @@ type Program struct {
 	binary  string
 	logs    string // the folder of rounds and of the children's output
 	rounds  map[string]int
+	quiet   int // looks in a row
 	done    []Round
 }
 
@@ -108,7 +109,7 @@ func Build(ctx context.Context, o Options, temp string, say func(string)) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{options: o, target: t, rounds: map[string]int{}}
+	p := &Program{options: o, target: t, rounds: map[string]int{}, quiet: quietFor}
 	files := filepath.Join(temp, "build")
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		return nil, err
