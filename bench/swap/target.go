@@ -231,18 +231,26 @@ func (t *target) findTypes(ctx context.Context, deps map[string]listed) error {
 		return fmt.Errorf("%s: %w", t.pkg, err)
 	}
 	for _, p := range all {
-		for _, e := range p.Errors {
-			if strings.Contains(e.Msg, "could not import C") { // go build knows why
-				if _, err := gocommand.In(ctx, t.folder, nil, "build", "-o", os.DevNull, t.pkg); err != nil {
-					return fmt.Errorf("%s can't be built: %w", t.pkg, err)
-				}
-			}
-			text := regexp.MustCompile(`(?m)^# .*$`).ReplaceAllString(e.Msg, "") // the package that the next lines are of
-			return fmt.Errorf("%s can't be built: %s", t.pkg, strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(e.Pos, "-")+": "+text, ": ")), " "))
+		if len(p.Errors) > 0 {
+			return fmt.Errorf("%s can't be built: %s", t.pkg, t.why(ctx, p.Errors[0]))
 		}
 	}
 	t.types = findInstances(all, constructors)
 	return nil
+}
+
+// heading names the package that the next lines of the go command are of.
+var heading = regexp.MustCompile(`(?m)^# .*$`)
+
+// why is what is wrong with a program, on one line.
+func (t *target) why(ctx context.Context, e packages.Error) string {
+	if strings.Contains(e.Msg, "could not import C") { // go build knows what is missing
+		if _, err := gocommand.In(ctx, t.folder, nil, "build", "-o", os.DevNull, t.pkg); err != nil {
+			return err.Error()
+		}
+	}
+	text := strings.TrimPrefix(e.Pos, "-") + ": " + heading.ReplaceAllString(e.Msg, "")
+	return strings.Join(strings.Fields(strings.TrimPrefix(text, ": ")), " ")
 }
 
 // generated is the folder of the module, which is there for go build alone, that
