@@ -40,11 +40,7 @@ written all the same.`,
 				return err
 			}
 			recording := counter.Summary()
-			spec, err := fit.Workload(recording, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-			if err != nil {
-				return err
-			}
-			workload, err := fit.Measure(cmd.Context(), spec)
+			spec, distances, err := fit.Nearest(cmd.Context(), recording, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			if err != nil {
 				return interrupted(err)
 			}
@@ -57,7 +53,6 @@ written all the same.`,
 			if err := atomicfile.Write(path, text.Bytes()); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			distances := fit.Compare(recording, spec, workload)
 			if err := out.print(cmd.OutOrStdout(), distanceTable(distances)); err != nil {
 				return err
 			}

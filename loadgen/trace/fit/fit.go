@@ -2,7 +2,8 @@
 // order:
 //
 //  1. [Workload] turns the figures of a recording into a spec: for each
-//     resource a pattern, arrivals, skew, sizes and lives.
+//     resource a pattern, arrivals, skew, sizes and lives. [Nearest] tries a mix
+//     of events for those that a pattern leaves far off.
 //  2. [Measure] counts what that workload does, as a recording is counted.
 //  3. [Compare] says how far the two are apart, figure by figure.
 //
@@ -11,6 +12,7 @@
 package fit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -27,6 +29,54 @@ import (
 // Workload returns a spec whose events resemble what was counted, with a
 // resource for each that had events, named by its plural.
 func Workload(s summary.Summary, name string) (*loadgen.Spec, error) {
+	return workload(s, name, nil)
+}
+
+// Nearest is the Workload, or what resembles the recording in more figures: a short
+// recording cuts off the lives that its pattern is told by, so resources that are
+// far off are tried as a mix of events. The distances are the spec's.
+func Nearest(ctx context.Context, s summary.Summary, name string) (*loadgen.Spec, []Distance, error) {
+	spec, distances, err := measured(ctx, s, name, nil)
+	if err != nil || countFar(distances) == 0 {
+		return spec, distances, err
+	}
+	mixed := map[string]bool{}
+	for _, d := range distances {
+		mixed[d.Resource] = mixed[d.Resource] || d.Far
+	}
+	if resources := busy(s); len(resources) == 1 {
+		mixed[resources[0].Resource] = true
+	}
+	other, others, err := measured(ctx, s, name, mixed)
+	if err == nil && countFar(others) < countFar(distances) {
+		return other, others, nil
+	}
+	return spec, distances, err
+}
+
+func countFar(distances []Distance) (far int) {
+	for _, d := range distances {
+		if d.Far {
+			far++
+		}
+	}
+	return far
+}
+
+func measured(ctx context.Context, s summary.Summary, name string, mixed map[string]bool) (*loadgen.Spec, []Distance, error) {
+	spec, err := workload(s, name, mixed)
+	if err != nil {
+		return nil, nil, err
+	}
+	counted, err := Measure(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return spec, Compare(s, spec, counted), nil
+}
+
+// workload makes a mix of the named resources.
+func workload(s summary.Summary, name string, mixed map[string]bool) (*loadgen.Spec, error) {
 	if s.Duration < time.Second {
 		return nil, errors.New("found events without times or of less than a second, expected a recording with times")
 	}
@@ -37,7 +87,7 @@ func Workload(s summary.Summary, name string) (*loadgen.Spec, error) {
 		Duration:    s.Duration.Round(time.Millisecond),
 	}
 	for _, t := range busy(s) {
-		r, err := resource(t, s.Duration)
+		r, err := resource(t, s.Duration, mixed[t.Resource])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Resource, err)
 		}
@@ -71,7 +121,7 @@ func busy(s summary.Summary) []summary.Traffic {
 // kinds of client-go that workloads have models of.
 var kinds = map[string]string{"Pod": "pod", "Node": "node", "Lease": "lease", "EndpointSlice": "endpointslice", "PartialObjectMetadata": "metadata"}
 
-func resource(t summary.Traffic, length time.Duration) (r loadgen.Resource, err error) {
+func resource(t summary.Traffic, length time.Duration, mixed bool) (r loadgen.Resource, err error) {
 	r.Name, _, _ = strings.Cut(t.Resource, ".")
 	if r.Kind = kinds[t.Kind]; r.Kind == "" {
 		r.Kind = "custom"
@@ -92,6 +142,7 @@ func resource(t summary.Traffic, length time.Duration) (r loadgen.Resource, err 
 		return r, err
 	}
 	switch {
+	case mixed:
 	case r.Kind == "pod" && rolls(t):
 		// The size of the deployments is not known: the default, all at once.
 		e.Pattern, e.Parallel, e.Count = "rollout", max(1, t.Added/20), t.Events
@@ -148,11 +199,10 @@ func life(t summary.Traffic, l *loadgen.Life) (err error) {
 	return err
 }
 
-// arrivals chooses the process by the index of dispersion D: 1 is at random.
-// Bursts that are on for a share p of the time at 1/p of the mean rate r have
-// D = 1 + r(1/p - 1), which gives p. Their length is the recording's, but so
-// short that a workload of the same length has ten of them: one that has few
-// would have the wrong rate.
+// arrivals chooses the process by the index of dispersion of events a second: 1
+// is at random. Bursts are as long as the recording's, but so short that a
+// workload of the same length has ten of them: one that has few would have the
+// wrong rate.
 func arrivals(t summary.Traffic, rate float64, length time.Duration) (a loadgen.Arrivals, err error) {
 	a = loadgen.Arrivals{Kind: "poisson", Rate: round(rate)}
 	switch b := t.Bursts; {
@@ -161,12 +211,43 @@ func arrivals(t summary.Traffic, rate float64, length time.Duration) (a loadgen.
 	case b.Dispersion > 2:
 		a.Kind = "onoff"
 		share := t.Rate / (t.Rate + b.Dispersion - 1)
-		on := min(max(1, b.On), length.Seconds()/10*share)
-		if a.On, err = constant(on); err == nil {
-			a.Off, err = constant(on * (1 - share) / share)
+		cycle := min(max(1, b.On)/share, length.Seconds()/10)
+		off := (1 - share) * cycle
+		if length.Seconds() >= 5*shortest { // fewer seconds hardly tell how they differ
+			cycle = max(shortest, cycle)
+			off = pause(cycle, (b.Dispersion-1)/t.Rate)
+		}
+		if a.On, err = constant(cycle - off); err == nil {
+			a.Off, err = constant(off)
 		}
 	}
 	return a, err
+}
+
+// shortest is the shortest cycle in seconds: with pauses in every second, no
+// second would have more events than the next.
+const shortest = 2
+
+// pause is how long each cycle has to be without events for the index of
+// dispersion to be 1 + excess·rate. A pause of w seconds takes w(1-w/3) seconds
+// off the square of the seconds that it falls into, where it is shorter than they
+// are, and 1-1/(3w) of them where it is longer: it may begin at any moment.
+func pause(cycle, excess float64) float64 {
+	low, high := 0.0, 0.9*cycle
+	for range 50 {
+		w := (low + high) / 2
+		squares := w * w * (1 - w/3)
+		if w > 1 {
+			squares = w - 1.0/3
+		}
+		idle := w / cycle
+		if (squares/cycle-idle*idle)/((1-idle)*(1-idle)) < excess {
+			low = w
+		} else {
+			high = w
+		}
+	}
+	return low
 }
 
 func constant(value float64) (randvar.Dist, error) {

@@ -46,6 +46,18 @@ func TestFitOfAWorkload(t *testing.T) {
 	}
 }
 
+// A short recording cuts lives off: old objects go and new ones stay, which no
+// pattern of lives does.
+func TestFitOfAShortRecording(t *testing.T) {
+	pods := summary.Traffic{Resource: "pods", Kind: "Pod", Events: 1625, Added: 321, Modified: 1172, Deleted: 132, Existing: 215, Objects: 536, Spaces: 6, Rate: 125,
+		Size: summary.Spread{Min: 4946, Median: 6487, P90: 6674, P99: 6730, Max: 6745}, Skew: summary.Skew{Top1Percent: 0.012, ZipfS: 0.2, Busiest: 4},
+		Bursts: summary.Bursts{Dispersion: 6, Peak: 164, On: 7}, Lives: summary.Lives{Between: summary.Spread{Median: 1.6, P90: 4.6, P99: 8.6, Max: 9.4}}}
+	spec, distances, err := Nearest(t.Context(), summary.Summary{Duration: 13 * time.Second, All: pods, Resources: []summary.Traffic{pods}}, "like")
+	require.NoError(t, err)
+	require.Equal(t, "mix", spec.Resources[0].Events.Pattern)
+	require.Zero(t, countFar(distances), "%+v", distances)
+}
+
 // A recording may see objects go and none come: a workload that has deletes must
 // have adds, so that it has next to none.
 func TestFitOfDeletesAlone(t *testing.T) {
