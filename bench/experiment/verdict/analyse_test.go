@@ -99,3 +99,29 @@ func TestDoubts(t *testing.T) {
 	assert.Less(t, count(simulated.Noises["normal"], drifts), trials*5/100, "seed %d", seed)
 	assert.Greater(t, count(simulated.Noises["drifting"], drifts), trials*9/10, "seed %d", seed)
 }
+
+// Adding and taking away values one by one gives the mean and the squares of those
+// that are left.
+func TestGroup(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var g group
+	var values []float64
+	for range 50 {
+		x := 5 + r.NormFloat64()
+		values = append(values, x)
+		g.add(x, 1)
+	}
+	for len(values) > 1 {
+		g.add(values[0], -1)
+		values = values[1:]
+		mean, squares := 0.0, 0.0
+		for _, x := range values {
+			mean += x / float64(len(values))
+		}
+		for _, x := range values {
+			squares += (x - mean) * (x - mean)
+		}
+		assert.InDelta(t, mean, g.mean, 1e-9)
+		assert.InDelta(t, squares, g.squares, 1e-9)
+	}
+}

@@ -68,27 +68,39 @@ func twoModes(values []float64) bool {
 		logs[i] = math.Log(v)
 	}
 	slices.Sort(logs)
-	for cut := n / 5; cut <= n-n/5; cut++ {
-		low, lowSum := spread(logs[:cut])
-		high, highSum := spread(logs[cut:])
-		within := math.Sqrt((lowSum + highSum) / float64(n-2))
-		if apart := high - low; apart > 0.1 && apart > 5*within && logs[cut]-logs[cut-1] > within {
+	var low, high group
+	for _, x := range logs {
+		high.add(x, 1)
+	}
+	for cut := 1; cut <= n-n/5; cut++ {
+		low.add(logs[cut-1], 1)
+		high.add(logs[cut-1], -1)
+		if cut < n/5 {
+			continue
+		}
+		within := math.Sqrt((low.squares + high.squares) / float64(n-2))
+		if apart := high.mean - low.mean; apart > 0.1 && apart > 5*within && logs[cut]-logs[cut-1] > within {
 			return true
 		}
 	}
 	return false
 }
 
-// spread is the mean and the sum of squared deviations.
-func spread(xs []float64) (mean, squares float64) {
-	for _, x := range xs {
-		mean += x
+// A group is how many values there are, their mean and the sum of their squared
+// deviations, by Welford's recurrence: a long run has tens of thousands of values,
+// and as many ways to part them.
+type group struct{ n, mean, squares float64 }
+
+// add adds a value, or with a sign of -1 takes one away.
+func (g *group) add(x, sign float64) {
+	before := x - g.mean
+	g.n += sign
+	if g.n == 0 {
+		*g = group{}
+		return
 	}
-	mean /= float64(len(xs))
-	for _, x := range xs {
-		squares += (x - mean) * (x - mean)
-	}
-	return mean, squares
+	g.mean += sign * before / g.n
+	g.squares = max(0, g.squares+sign*before*(x-g.mean))
 }
 
 // drifts reports that the run's halves differ, and by more than 5%.
