@@ -77,6 +77,7 @@ var golden = map[string]string{
 	"node-failure":              "2c7967ab94cfcfc4",
 	"reader-pressure":           "eafb1c44c6f228fb",
 	"list-without-end":          "953e25db19811878",
+	"retry-bucket":              "572d56a19ff18b92",
 	"slow-failures":             "e8a594d4f8b721bf",
 	"relist-storm":              "ae4176ee61d725c2",
 	"restart-under-steady-load": "4ee20b57e491764c",

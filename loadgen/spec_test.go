@@ -179,7 +179,7 @@ func FuzzParseSpec(f *testing.F) {
 
 var presetNames = []string{
 	"65k-nodes", "crash-loop", "hot-keys", "job-burst", "lease-heartbeats", "list-without-end", "node-failure", "reader-pressure",
-	"relist-storm", "restart-under-steady-load", "resync-storm", "rolling-update", "scale-up",
+	"relist-storm", "restart-under-steady-load", "resync-storm", "retry-bucket", "rolling-update", "scale-up",
 	"slow-failures", "steady-5k-nodes",
 }
 

@@ -20,6 +20,13 @@ func incident(t *testing.T, name string, help func(*loadgen.Spec)) (before, afte
 	return before, run(t, Config{Spec: spec})
 }
 
+// submariner-io/admiral#898: hours; with a larger bucket, minutes.
+func TestRetryBucketHoldsRetriesForHours(t *testing.T) {
+	before, after := incident(t, "retry-bucket", func(s *loadgen.Spec) { s.Reconcile.Limiter.Rate, s.Reconcile.Limiter.Burst = 1000, 1000 })
+	assert.Greater(t, before.Settle.Quantile(0.9), 2*time.Hour)
+	assert.Less(t, after.Settle.Quantile(0.9), before.Settle.Quantile(0.9)/4)
+}
+
 // fluxcd/flux2#5622: minutes of waiting; none with a worker for those that hang.
 func TestSlowFailuresHoldUpOthers(t *testing.T) {
 	before, after := incident(t, "slow-failures", func(s *loadgen.Spec) { s.Reconcile.Workers = 20 })
