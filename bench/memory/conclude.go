@@ -195,17 +195,19 @@ func (m *measurement) setting(a *arm) Setting {
 // transforms prints the code of the changes that need some: those that any program
 // may make, and those that were asked for.
 func (m *measurement) transforms(changes []Change) (all []Transform, err error) {
-	var drop []fields.Path
+	var dropped []string
 	intern := false
 	for _, c := range changes {
 		i := slices.IndexFunc(m.arms, func(a *arm) bool { return a.change && a.name == c.Name })
 		if i < 0 || c.Asks != "" && !slices.ContainsFunc(m.Drop, func(path string) bool { return slices.Contains(m.arms[i].dropped, path) }) || !helps(c) {
 			continue
 		}
-		for _, path := range m.arms[i].dropped {
-			drop = append(drop, fields.MustParse(path))
-		}
+		dropped = append(dropped, m.arms[i].dropped...)
 		intern = intern || m.arms[i].intern
+	}
+	drop, err := fields.ParseAll(dropped...)
+	if err != nil {
+		return nil, err
 	}
 	if len(drop) > 0 {
 		for _, k := range m.Set.Kinds {

@@ -140,6 +140,7 @@ func TestRefused(t *testing.T) {
 		`--form: found "raw"`:                    func(p *Problem) { p.Load.Form = "raw" },
 		`--index: found "size"`:                  func(p *Problem) { p.Load.Indices = []string{"size"} },
 		"--drop: found metadata.name":            func(p *Problem) { p.Drop = []string{"metadata.name"} },
+		"--annotation: found":                    func(p *Problem) { p.Annotation = []string{"a]b"} },
 		"--selector: ":                           func(p *Problem) { p.Selector = "a in" },
 		"--field-selector: ":                     func(p *Problem) { p.Field = "a" },
 		"the objects are metadata alone":         func(p *Problem) { p.Set.Kinds[0].MetaOnly = true },
@@ -153,6 +154,28 @@ func TestRefused(t *testing.T) {
 		_, err := Measure(t.Context(), p)
 		assert.ErrorContains(t, err, want)
 	}
+}
+
+// Objects may have names that no path can have: what would be without them is not asked.
+func TestNamesWithoutAPath(t *testing.T) {
+	p := problem(t)
+	text := strings.Repeat("x", 1<<16)
+	for i := range p.Set.Kinds[0].Sample {
+		p.Set.Kinds[0].Sample[i] = fmt.Appendf(nil, `{"metadata":{"annotations":{"a]b":%q}},"spec":{"c":%q},"odd..name":%q}`, text, text, text)
+	}
+	names := []string{}
+	for _, a := range p.parts(100) {
+		names = append(names, a.part)
+	}
+	assert.Contains(t, names, "spec")
+	changes, err := p.changes(100)
+	require.NoError(t, err)
+	require.NotEmpty(t, changes)
+	for _, a := range changes {
+		names = append(names, a.name)
+	}
+	assert.NotContains(t, strings.Join(names, " "), "odd")
+	assert.NotContains(t, strings.Join(names, " "), "a]b")
 }
 
 // fails works so often.

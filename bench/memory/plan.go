@@ -99,12 +99,13 @@ func (p Problem) parts(n int) (arms []*arm) {
 	}
 	present := p.present()
 	for _, name := range names {
-		if !present[name] {
+		path, err := paths.Parse(name)
+		if !present[name] || err != nil { // a custom resource may have names that no path can have
 			continue
 		}
 		a := p.arm(n, "without "+name)
 		a.part, a.job.StartOnly = name, true
-		a.feed.Remove = []paths.Path{paths.MustParse(name)}
+		a.feed.Remove = []paths.Path{path}
 		arms = append(arms, a)
 	}
 	for _, index := range p.Load.Indices {
@@ -136,8 +137,12 @@ func (p Problem) changes(n int) (arms []*arm, err error) {
 	present := p.present()
 	if present[managedFieldsPath] {
 		drop("strip managedFields", "", managedFieldsPath)
+		notSent, err := paths.ParseAll(managedFieldsPath)
+		if err != nil {
+			return nil, err
+		}
 		add("managedFields not sent", "the server leaves them out (KEP-5958), where it can", "a server that can", func(a *arm) {
-			a.feed.Remove = []paths.Path{paths.MustParse(managedFieldsPath)}
+			a.feed.Remove = notSent
 		})
 	}
 	for _, key := range p.annotations() {
@@ -145,7 +150,14 @@ func (p Problem) changes(n int) (arms []*arm, err error) {
 		if key == lastAppliedKey {
 			asks = ""
 		}
-		drop("strip annotation "+key, asks, annotationsPath+"["+key+"]")
+		path := annotationsPath + "[" + key + "]"
+		if _, err := paths.Parse(path); err != nil {
+			if slices.Contains(p.Annotation, key) {
+				return nil, fmt.Errorf("--annotation: %w", err)
+			}
+			continue // no API server takes such a key
+		}
+		drop("strip annotation "+key, asks, path)
 	}
 	for _, path := range p.Drop {
 		if _, err := paths.Parse(path); err != nil {

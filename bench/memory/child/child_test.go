@@ -92,7 +92,9 @@ func TestServiceAndRelist(t *testing.T) {
 }
 
 func TestServed(t *testing.T) {
-	s := serve(t, feed.Options{Remove: []fields.Path{fields.MustParse("metadata.managedFields")}})
+	managedFields, err := fields.ParseAll("metadata.managedFields")
+	require.NoError(t, err)
+	s := serve(t, feed.Options{Remove: managedFields})
 	get := func(accept string) []byte {
 		r, err := http.NewRequest(http.MethodGet, s.URL+"/api/v1/namespaces/team-0/pods", nil)
 		require.NoError(t, err)

@@ -178,13 +178,9 @@ func (r *run) add(informer cache.SharedIndexInformer, transform cache.TransformF
 
 // transform is what the job's informers are given, nil for nothing.
 func (j Job) transform() (cache.TransformFunc, error) {
-	var paths []fields.Path
-	for _, text := range j.Drop {
-		p, err := fields.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, p)
+	paths, err := fields.ParseAll(j.Drop...)
+	if err != nil {
+		return nil, err
 	}
 	var interner *fields.Interner
 	if j.Intern {

@@ -49,8 +49,12 @@ func Parse(text string) (Path, error) {
 			rest = after
 			continue
 		}
-		rest = strings.TrimPrefix(rest, ".")
-		end := strings.IndexAny(rest, ".[")
+		name, dotted := strings.CutPrefix(rest, ".")
+		if dotted == (len(p.steps) == 0) {
+			return fail()
+		}
+		rest = name
+		end := strings.IndexAny(rest, ".[]")
 		if end < 0 {
 			end = len(rest)
 		}
@@ -70,13 +74,17 @@ func Parse(text string) (Path, error) {
 	return p, nil
 }
 
-// MustParse is [Parse] for paths that are known to be good.
-func MustParse(text string) Path {
-	p, err := Parse(text)
-	if err != nil {
-		panic(err)
+// ParseAll is [Parse] of each.
+func ParseAll(texts ...string) ([]Path, error) {
+	var paths []Path
+	for _, text := range texts {
+		p, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
 	}
-	return p
+	return paths, nil
 }
 
 // String is what Parse reads.
