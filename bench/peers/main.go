@@ -2,11 +2,11 @@
 // adapted in a file of its own: what would a controller's queue or cache be like
 // on top of them? They go through the same conformance suites and cases.
 //
-//	go run ./bench/peers verify --component indexer --variant statedb-part
-//	go run ./bench/peers run --component indexer --budget 3m
+//	go run -C bench/peers . verify --component indexer --variant statedb-part
+//	go run -C bench/peers . run --component indexer --budget 3m
 //
 // It is a module of its own, so that neither the library nor benchrun depends
-// on any of them: go run -C bench/peers . run …
+// on any of them.
 package main
 
 import (

@@ -84,7 +84,7 @@ func (t *memTable) reset(indexers cache.Indexers, items map[string]any) {
 	tx := db.Txn(true)
 	for key, obj := range items {
 		if err := tx.Insert(rows, &row{key, obj, valuesOf(indexers, key, obj)}); err != nil {
-			panic(err)
+			panic(err) // keys are strings that memdb can index
 		}
 	}
 	tx.Commit()

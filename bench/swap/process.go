@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -48,15 +47,21 @@ func start(what, dir, log string, env []string, output *os.File, argv ...string)
 		p.cmd.Stdout = output
 	}
 	inOwnGroup(p.cmd)
+	watch, end, err := guard()
+	if err != nil {
+		return nil, err
+	}
+	p.guard = end
 	if err := p.cmd.Start(); err != nil {
+		end()
 		return nil, fmt.Errorf("%s does not start: %w", what, err)
 	}
+	err = watch(p.cmd.Process.Pid)
 	go func() {
 		defer close(p.done)
 		p.err = p.cmd.Wait()
 	}()
-	if p.guard, err = guard(p.cmd.Process.Pid); err != nil {
-		p.guard = func() {}
+	if err != nil {
 		p.kill()
 		return nil, err
 	}
@@ -64,19 +69,30 @@ func start(what, dir, log string, env []string, output *os.File, argv ...string)
 }
 
 // guard starts a shell that kills a process group when its standard input ends without
-// a word, as it does when this process is killed.
-func guard(group int) (end func(), err error) {
-	cmd := exec.Command("/bin/sh", "-c", `read -r word; [ "$word" = end ] || kill -KILL "-$0"`, strconv.Itoa(group))
+// a word, as it does when this process is killed. It is there before the group is, so
+// that nobody is unguarded for as long as a shell takes to start.
+func guard() (watch func(group int) error, end func(), err error) {
+	cmd := exec.Command("/bin/sh", "-c", `read -r group || exit; read -r word; [ "$word" = end ] || kill -KILL "-$group"`)
 	inOwnGroup(cmd) // a Ctrl-C is not for it
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("no shell to guard children: %w", err)
+		return nil, nil, fmt.Errorf("no shell to guard children: %w", err)
 	}
-	return sync.OnceFunc(func() {
-		_, _ = io.WriteString(input, "end\n") // it may be gone, killed by a user
+	watched := false
+	watch = func(group int) error {
+		watched = true
+		if _, err := fmt.Fprintln(input, group); err != nil {
+			return fmt.Errorf("the shell that guards children has ended: %w", err)
+		}
+		return nil
+	}
+	return watch, sync.OnceFunc(func() {
+		if watched {
+			_, _ = io.WriteString(input, "end\n") // it may be gone, killed by a user
+		}
 		input.Close()
 		_ = cmd.Wait()
 	}), nil

@@ -5,6 +5,7 @@ package swap
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -97,9 +98,10 @@ func TestLoads(t *testing.T) {
 // process with a child, and kills it.
 func TestChildrenEndWithParent(t *testing.T) {
 	if os.Getenv("SWAP_TEST_PARENT") != "" {
-		p, err := start("a child", t.TempDir(), filepath.Join(t.TempDir(), "log"), nil, os.Stdout, "/bin/sh", "-c", "echo started; sleep 1000")
+		p, err := start("a child", t.TempDir(), filepath.Join(t.TempDir(), "log"), nil, os.Stdout, "/bin/sh", "-c", "sleep 1000")
 		require.NoError(t, err)
-		<-p.done // which is never
+		fmt.Println("started") // not said by the child, which may be quicker than its guard
+		<-p.done               // which is never
 	}
 	program, err := os.Executable()
 	require.NoError(t, err)
