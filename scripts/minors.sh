@@ -69,6 +69,11 @@ while read -r client_go controller_runtime family others; do
     without_caches
     packages=("${queues[@]}")
   fi
+  fake=sigs.k8s.io/controller-runtime/pkg/client/fake # of an alpha, it is older than client-go
+  if ! go build "$fake" >/dev/null 2>&1; then
+    echo "left out: $(grep -lF "\"$fake\"" ./*_test.go | xargs), since $fake $controller_runtime does not build"
+    grep -lF "\"$fake\"" ./*_test.go | xargs rm
+  fi
   go vet "${packages[@]}" ./conformance # which builds it too
   case $short/$family/$client_go in
   /all/*) go test -timeout 30m -skip "$upstream" ./... ;;
