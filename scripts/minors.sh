@@ -42,7 +42,7 @@ without_caches() {
 
 # Upstream's own variants have other faults in each version: they are tested with the
 # version that the suite pins. So is what compares with them, or runs in them.
-upstream='^TestCatalogue$/.*/^(client-go|controller-runtime)$|^TestCatalogue$/^storage$/.*/^no-goroutine|^TestCatalogue$/.*/.*/^priority-differential$'
+upstream='^TestCatalogue$/.*/^(client-go|controller-runtime)$|^TestCatalogue$/^storage$/.*/^no-goroutine|^TestCatalogue$/.*/.*/^priority-differential$|^TestLog$/^client-go$'
 conformance() { go test ./conformance -run '^TestCatalogue|^TestConfigs' -skip "$upstream"; }
 
 tested=0
@@ -59,6 +59,9 @@ while read -r client_go controller_runtime family others; do
     echo "skipped: its modules or its Go can't be had here: $(tail -n 1 "$temp/log")"
     continue
   fi
+  skip=$upstream
+  # Before v0.35 a goroutine of client-go's queue outlives its shutdown: a bubble with one has no end.
+  [[ $client_go != v0.34.* ]] || skip+='|^(Test|Fuzz)(Queues)?Match(es)?ClientGo$|^Test[A-Za-z]*Storage$/^no-goroutine|^TestLevels$/^priority-differential$'
   packages=(./...)
   if [ "$family" = queues ]; then
     if go build ./indexer ./fifo ./informer >"$temp/log" 2>&1; then
@@ -77,7 +80,10 @@ while read -r client_go controller_runtime family others; do
   go vet "${packages[@]}" ./conformance # which builds it too
   case $short/$family/$client_go in
   /all/*) go test -timeout 30m -skip "$upstream" ./... ;;
-  /queues/*) go test "${packages[@]}" && conformance ;;
+  /queues/*)
+    go test -skip "$skip" "${packages[@]}"
+    conformance # no && before it: what fails there would not end the script
+    ;;
   yes/*/"$lowest" | yes/*/"$highest") conformance ;;
   esac
   tested=$((tested + 1))

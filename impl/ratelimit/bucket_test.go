@@ -65,7 +65,8 @@ func TestBucketOfCenturies(t *testing.T) {
 			now := time.Duration(i) * time.Microsecond
 			at := begin.Add(now)
 			want, got := theirs.ReserveN(at, 1).DelayFrom(at), ours.reserve(int64(now))
-			if want > century {
+			// Older versions of x/time overflow there, and let the caller go at once.
+			if float64(i+1-tt.burst)/float64(tt.limit) > century.Seconds() {
 				require.Greater(t, got, century, "%v, token %d", tt, i)
 				continue
 			}
