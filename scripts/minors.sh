@@ -40,9 +40,29 @@ without_caches() {
   echo 'package conformance; import "testing"; func cacheTests() []testing.InternalTest { return nil }' >conformance/caches.go
 }
 
+# without_typed takes the typed wrapper of informers, which v0.36 lacks, out of the suite,
+# and removes a handler as v0.37's ShutDownEventHandler does.
+without_typed() {
+  cat >impltest/informer_v0_37.go <<'EOS'
+package impltest
+
+import "k8s.io/client-go/tools/cache"
+
+func shutDownEventHandler(i cache.SharedInformer, handle cache.ResourceEventHandlerRegistration) error {
+	err := i.RemoveEventHandler(handle)
+	<-handle.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+	return err
+}
+
+func informerTyped(*trial, newInformer) {}
+EOS
+  echo "left out: the clause \"typed\" of informers, which client-go has from v0.37 on"
+}
+
 # Upstream's own variants have other faults in each version: they are tested with the
-# version that the suite pins. So is what compares with them, or runs in them.
-upstream='^TestCatalogue$/.*/^(client-go|controller-runtime)$|^TestCatalogue$/^storage$/.*/^no-goroutine|^TestCatalogue$/.*/.*/^priority-differential$|^TestLog$/^client-go$'
+# version that the suite pins. So is what compares with them, or runs in them, and what
+# asks for the floors of go.mod, which the copy has raised.
+upstream='^TestImportLiftsNothing$|^TestWeight$|^TestCatalogue$/.*/^(client-go|controller-runtime)$|^TestCatalogue$/^storage$/.*/^no-goroutine|^TestCatalogue$/.*/.*/^priority-differential$|^TestLog$/^client-go$'
 conformance() { go test ./conformance -run '^TestCatalogue|^TestConfigs' -skip "$upstream"; }
 
 tested=0
@@ -72,6 +92,7 @@ while read -r client_go controller_runtime family others; do
     without_caches
     packages=("${queues[@]}")
   fi
+  [[ $client_go != v0.36.* ]] || without_typed
   fake=sigs.k8s.io/controller-runtime/pkg/client/fake # of an alpha, it is older than client-go
   if ! go build "$fake" >/dev/null 2>&1; then
     echo "left out: $(grep -lF "\"$fake\"" ./*_test.go | xargs), since $fake $controller_runtime does not build"

@@ -30,7 +30,7 @@ func informerRemoveIdempotent(t *trial, new newInformer) {
 	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
 	early, stays := i.listen(cache.HandlerOptions{}), i.listen(cache.HandlerOptions{})
 	unstarted := i.listen(cache.HandlerOptions{})
-	assert.NoError(t, cache.ShutDownEventHandler(i, unstarted.registration), "before the start")
+	assert.NoError(t, shutDownEventHandler(i, unstarted.registration), "before the start")
 	i.run()
 	late := i.listen(cache.HandlerOptions{})
 	synctest.Wait()
@@ -68,7 +68,7 @@ func informerRemoveMidFlight(t *trial, new newInformer) {
 		s.set("a")
 	}
 	synctest.Wait()
-	gone := t.Go(func() { assert.NoError(t, cache.ShutDownEventHandler(i, l.registration)) })
+	gone := t.Go(func() { assert.NoError(t, shutDownEventHandler(i, l.registration)) })
 	synctest.Wait()
 	select {
 	case <-gone:

@@ -161,27 +161,6 @@ func informerTransformOnce(t *trial, new newInformer) {
 	assert.Empty(t, i.GetStore().List())
 }
 
-func informerTyped(t *trial, new newInformer) {
-	t.needs("in-order", "indexers")
-	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}})
-	typed := cache.NewTypedSharedIndexInformer[*metav1.PartialObjectMetadata](i)
-	assert.NoError(t, typed.AddTypedIndexers(cache.TypedIndexers[*metav1.PartialObjectMetadata]{
-		"name": func(o *metav1.PartialObjectMetadata) ([]string, error) { return []string{o.Name}, nil }}))
-	var told []string
-	_, err := typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*metav1.PartialObjectMetadata]{
-		AddFunc:    func(o *metav1.PartialObjectMetadata) { told = append(told, "add "+label(o)) },
-		DeleteFunc: func(o cache.DeletedObject[*metav1.PartialObjectMetadata]) { told = append(told, "delete "+o.GetKey()) },
-	})
-	assert.NoError(t, err)
-	i.run()
-	objs, err := typed.GetTypedIndexer().ByTypedIndex("name", "a")
-	assert.NoError(t, err)
-	assert.Len(t, objs, 1)
-	i.source.unset("a")
-	synctest.Wait()
-	assert.Equal(t, []string{"add a@11", "delete ns/a"}, told)
-}
-
 func informerIndexFuncError(t *trial, new newInformer) {
 	defer panics(true)()
 	i := inform(t, new, newSource("a"), cache.SharedIndexInformerOptions{Indexers: cache.Indexers{
