@@ -10,9 +10,8 @@ if [ -n "$unformatted" ]; then
   exit 1
 fi
 go vet ./...
-GOARCH=386 go vet ./loadgen/... # words of 32 bits
 (cd impl && go vet ./... && go tool staticcheck ./... && go mod tidy -diff)
-for platform in linux/386 linux/arm64 darwin/arm64 windows/amd64; do # each system and architecture
+for platform in linux/386 linux/arm64 darwin/{amd,arm}64 windows/{amd,arm}64; do
   (cd impl && GOOS=${platform%/*} GOARCH=${platform#*/} go vet ./...) # which builds it too
 done
 go tool staticcheck ./...
