@@ -31,6 +31,9 @@ func (f *Figures) vague99() bool {
 // so wide that the figure alone would mislead.
 func (a *Advice) wait99(f *Figures) string {
 	x := f.Wait.P99
+	if x.Mean < 1e-9 { // nobody waits less than nothing
+		return Duration(max(x.High, 1e-6))
+	}
 	if a.Model == nil || a.Model.Observations == 0 || !f.vague99() {
 		return Duration(x.Mean)
 	}

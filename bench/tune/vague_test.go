@@ -24,6 +24,8 @@ func TestVague(t *testing.T) {
 	}{
 		{"near", figures(0.8, 1, 1.25, openness{amounts: 0.04, forms: 0}), "", "1s"},
 		{"beside the work", figures(0, 0.001, 0.004, openness{amounts: 1, forms: 1}), "", "1ms"},
+		{"nothing", figures(0, 0, 0.0004, openness{}), "", "400µs"},
+		{"nothing at all", figures(0, 0, 0, openness{}), "", "1µs"},
 		{"rate and service", figures(0.4, 1, 2.5, openness{amounts: 0.84, forms: 0}),
 			"where between 400ms and 2.5s the 99th percentile of the queue wait under 3 workers lies: 900 reconciles leave rate and service time open; an interval of about 1h30m0s would tell them", "1s (400ms to 2.5s)"},
 		{"forms", figures(0.4, 1, 2.5, openness{amounts: 0.01, forms: 0.8}),

@@ -56,6 +56,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		defer stop()
 		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
 	}
+	asked := l.dir
 	if l.dir, err = resultDir(l.dir, "drive"); err != nil {
 		return err
 	}
@@ -70,7 +71,10 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	result, err := drive.Run(cmd.Context(), config)
 	screen.clear()
 	if err != nil && result.Accounting.Sent == 0 {
-		os.Remove(l.dir) // it is empty
+		// It is empty, and so may be those around it that nobody asked for.
+		for dir := l.dir; os.Remove(dir) == nil && asked == "" && filepath.Dir(dir) != "."; {
+			dir = filepath.Dir(dir)
+		}
 		// A verdict on the controller:
 		if errors.Is(err, drive.ErrNeverSynced) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "failed: %s\n", plain.Line(err.Error()))

@@ -199,6 +199,18 @@ func TestDriveRefusesBadInput(t *testing.T) {
 	}
 }
 
+// A recording that can't be driven leaves no folder, its own or one around it.
+func TestDriveOfABadRecordingLeavesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("bad.jsonl", []byte(`{"ts":"2026-01-01T00:00:00Z","resource":"pods","type":"ADDED","object":{"kind":"Pod/x"}}`), 0o666))
+	code, _, stderr := benchrun(t, "drive", "bad.jsonl")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "bad.jsonl:1")
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "%v", entries)
+}
+
 // A trigger calls then when a word is written.
 type trigger struct {
 	strings.Builder
