@@ -100,7 +100,7 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 		armed:          never,
 	}
 	if core.Reports(config.Name, config.MetricsProvider, foreign) {
-		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
+		q.retries = core.Made(config.MetricsProvider.NewRetriesMetric(config.Name), "retries", config.Name)
 	}
 	q.alarm.Run(logger, q.fire)
 	return q

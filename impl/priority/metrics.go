@@ -16,7 +16,7 @@ func (q *priorityQueue[T]) measure(config Config[T]) {
 	q.Keys.KeepTimes()
 	q.depth = newLevelDepth(provider, config.Name)
 	q.Meter = core.NewMeter(config.Name, depthProvider{provider, q.depth}, config.Clock)
-	q.retries = provider.NewRetriesMetric(config.Name)
+	q.retries = core.Made(provider.NewRetriesMetric(config.Name), "retries", config.Name)
 }
 
 // countAdd counts an item that becomes ready, and keeps when. If that panics, an entry

@@ -103,7 +103,7 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 		return q.Keys.Holds(n.Slot) && q.Keys.At(n.Slot).X.at() == n.At
 	}
 	if q.Meter != nil {
-		q.retries = config.MetricsProvider.NewRetriesMetric(config.Name)
+		q.retries = core.Made(config.MetricsProvider.NewRetriesMetric(config.Name), "retries", config.Name)
 	}
 	if c, ok := limiter.(*Controller[T]); ok {
 		c.adopt(q, config.Clock)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -41,6 +42,15 @@ func Reports(name string, provider workqueue.MetricsProvider, say bool) bool {
 	return name != "" && provider != nil
 }
 
+// Made is what a provider made for a queue: nothing would end the program at the
+// first Add, in code that knows no provider.
+func Made[M any](metric M, kind, queue string) M {
+	if any(metric) == nil {
+		panic(fmt.Sprintf("work queue %q: its MetricsProvider made nil as the metric for %s, expected a metric", queue, kind))
+	}
+	return metric
+}
+
 // NewMeter makes the meter of a queue, or nil if the queue does not report.
 func NewMeter(name string, provider workqueue.MetricsProvider, c clock.WithTicker) *Meter {
 	if !Reports(name, provider, true) {
@@ -54,12 +64,12 @@ func NewMeter(name string, provider workqueue.MetricsProvider, c clock.WithTicke
 		clock:      c,
 		begin:      c.Now(),
 		elapsed:    elapsed,
-		depth:      provider.NewDepthMetric(name),
-		adds:       provider.NewAddsMetric(name),
-		latency:    provider.NewLatencyMetric(name),
-		work:       provider.NewWorkDurationMetric(name),
-		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
-		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
+		depth:      Made(provider.NewDepthMetric(name), "depth", name),
+		adds:       Made(provider.NewAddsMetric(name), "adds", name),
+		latency:    Made(provider.NewLatencyMetric(name), "latency", name),
+		work:       Made(provider.NewWorkDurationMetric(name), "work duration", name),
+		unfinished: Made(provider.NewUnfinishedWorkSecondsMetric(name), "unfinished work", name),
+		longest:    Made(provider.NewLongestRunningProcessorSecondsMetric(name), "longest running processor", name),
 		stop:       make(chan struct{}),
 		ended:      make(chan struct{}),
 	}
