@@ -167,42 +167,59 @@ func middle(things []probe.Thing, of func(probe.Thing) int64) int64 {
 	return values[(len(values)-1)/2]
 }
 
-// ends compares what caches hold at the end, and what --state printed. Where the
-// rounds of the baseline differ among themselves, the load leaves another state each
-// time and nothing can be said.
+// ends compares what caches hold at the end, and what --state printed. What differs
+// among the baseline's own rounds, as the names of pods do, can't be compared.
 func ends(arms []string, byArm map[string][]Round) (string, bool) {
-	own := map[string]bool{}
-	other := map[string]string{}
+	own, varies := map[string]string{}, map[string]bool{}
 	for _, arm := range arms {
 		for _, r := range byArm[arm] {
-			if text := r.ending(); strings.HasPrefix(arm, Baseline) {
-				own[text] = true
-			} else {
-				other[text] = fmt.Sprintf("%s, round %d", arm, r.Round)
+			if !strings.HasPrefix(arm, Baseline) {
+				continue
+			}
+			for name, text := range r.ending() {
+				if seen, ok := own[name]; ok && seen != text {
+					varies[name] = true
+				}
+				own[name] = text
 			}
 		}
 	}
-	if len(own) > 1 {
-		return fmt.Sprintf("not comparable: the rounds of %s end in %s", Baseline, wording.Count(len(own), "different state")), true
+	if varies[printedState] || len(varies) == len(own) {
+		return fmt.Sprintf("not comparable: the rounds of %s end in different states", Baseline), true
 	}
-	for text, where := range other {
-		if !own[text] {
-			return where + " ends in another state than " + Baseline, false
+	for _, arm := range arms {
+		for _, r := range byArm[arm] {
+			parts := r.ending()
+			for _, name := range slices.Sorted(maps.Keys(own)) {
+				if !varies[name] && own[name] != parts[name] {
+					return fmt.Sprintf("%s, round %d ends with another %s than %s", arm, r.Round, name, Baseline), false
+				}
+			}
 		}
 	}
-	return "all rounds of all arms end in the same state", true
+	const same = "all rounds of all arms end in the same state"
+	if len(varies) == 0 {
+		return same, true
+	}
+	return fmt.Sprintf("%s (not compared, since %s's own rounds differ in them: %s)", same, Baseline, strings.Join(slices.Sorted(maps.Keys(varies)), ", ")), true
 }
 
-// ending is what a round's caches hold, in words that can be compared.
-func (r Round) ending() string {
-	var list []string
-	for _, t := range r.Used.Things {
+// printedState names what --state printed among the parts of an ending.
+const printedState = "state"
+
+// ending is what a round leaves, by part: how many objects each cache holds, which
+// ones, and what --state printed.
+func (r Round) ending() map[string]string {
+	parts := map[string]string{printedState: r.State}
+	things := slices.Clone(r.Used.Things) // caches of one name in the order of what they hold
+	slices.SortFunc(things, func(a, b probe.Thing) int { return cmp.Compare(fmt.Sprint(a.Cache), fmt.Sprint(b.Cache)) })
+	for _, t := range things {
 		if t.Cache != nil {
-			list = append(list, fmt.Sprintf("%s %d %s", t.Name, t.Cache.Objects, t.Cache.Keys))
+			parts["number of "+t.Name] += fmt.Sprintf(" %d", t.Cache.Objects)
+			parts["set of "+t.Name] += fmt.Sprintf(" %s", t.Cache.Keys)
 		}
 	}
-	slices.Sort(list)
-	return strings.Join(append(list, r.State), "\n")
+	return parts
 }
 
 // Doubts are the warnings of a summary.
