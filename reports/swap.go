@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func swapPage(root *os.Root, run experiment.Run, stats verdict.Stats) (name stri
 	if err != nil {
 		return "", nil, err
 	}
-	program := path.Base(s.Program)
+	program := strings.TrimPrefix(run.Plan.Cases[0].Name, swap.ProgramPart)
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# What %s gains", text(program))

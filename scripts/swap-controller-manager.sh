@@ -8,10 +8,11 @@
 #          and jobs that begin among the changes of pods
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case ${1:-} in
+kind=${1:-}
+case $kind in
 lists) work=(--changes 2000 --rate 100) ;;
 mixed) work=(--namespaces 10 --apps 5 --sets 3 --replicas 5 --budgets=false --changes 2000 --rate 100 --scale 20 --jobs 25) ;;
-*) echo "error: the load is \"${1:-}\", expected lists or mixed" >&2; exit 2 ;;
+*) echo "error: the load is \"$kind\", expected lists or mixed" >&2; exit 2 ;;
 esac
 shift
 bin=$(mktemp -d)
@@ -24,7 +25,7 @@ export PATH="$bin:$PATH"
 load="managerload ${work[*]}"
 cd controlplane
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
-benchrun swap ./manager "$@" \
+benchrun swap ./manager --name "kube-controller-manager-$kind" "$@" \
   --server "(cd .. && exec serve) | { read -r line; eval \"\$line\"; $load fill >&2 && echo \"\$line\"; cat >/dev/null; }" \
   --load "$load change" --state "$load state" -- \
   '--kubeconfig=$KUBECONFIG' --leader-elect=false --secure-port=0 --kube-api-qps=1000 --kube-api-burst=2000

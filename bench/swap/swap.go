@@ -17,6 +17,7 @@
 package swap
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,8 @@ const (
 	Component = "swap"
 	Baseline  = "client-go"
 	Unit      = "cpu-sec/op" // that the verdict is taken on
+	// ProgramPart begins the name of the case.
+	ProgramPart = "program="
 	// LeastShare is the share of queues and caches below which a run is not worth it.
 	LeastShare = 0.05
 )
@@ -51,6 +54,7 @@ const (
 type Options struct {
 	Dir     string        // where go build and all commands run
 	Main    string        // the main package, as go build takes it
+	Name    string        // of the program and its load in results; "" is the main package's folder
 	Args    []string      // of the program; $NAME is filled in from the round's variables
 	Arms    []string      // besides the baseline, of probe.Arms
 	Load    string        // a shell command that brings the load and returns
@@ -146,8 +150,9 @@ func (p *Program) Versions() map[string]string {
 
 // Case is the comparison that a swap is in plans, raw.txt and reports.
 func (p *Program) Case() experiment.PlannedCase {
+	name := cmp.Or(p.options.Name, path.Base(p.target.pkg))
 	c := experiment.PlannedCase{
-		Component: Component, Name: "program=" + bench.Value(path.Base(p.target.pkg)), Unit: Unit, Baseline: Baseline,
+		Component: Component, Name: ProgramPart + bench.Value(name), Unit: Unit, Baseline: Baseline,
 		Summary: p.target.pkg + " under " + p.options.Load,
 		Arms:    []experiment.Arm{{Name: Baseline, Variant: Baseline, Peer: true, Summary: "the program as it is"}},
 	}

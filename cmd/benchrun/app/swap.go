@@ -81,6 +81,7 @@ or input.`,
 	f.DurationVar(&l.budget, "budget", 0, "time for all rounds (default what they take)")
 	f.Var(&l.precision, "precision", "half width of the ratio's interval at which it may end (default 5%)")
 	f.Uint64Var(&l.seed, "seed", 0, "seed of the schedule (default random, printed)")
+	f.StringVar(&l.Name, "name", "", "what results call the program and its load (default the main package's folder)")
 	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-swap)")
 	l.out.addTo(cmd)
 	// The flag is known to exist.
