@@ -165,7 +165,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An arm that ends in another state is noticed.
+// An arm that ends with other objects is noticed.
 func TestOtherEnd(t *testing.T) {
 	p := newRounds(t)
 	t.Setenv("PROGRAM_FAULT", "loses-keys")
@@ -176,7 +176,7 @@ func TestOtherEnd(t *testing.T) {
 	s, err := p.Summarise(t.TempDir(), Share{})
 	require.NoError(t, err)
 	assert.False(t, s.Alike)
-	assert.Equal(t, "library, round 0 ends in another state than client-go", s.Ends)
+	assert.Equal(t, "library, round 0 ends with another number of *v1.Pod than client-go", s.Ends)
 }
 
 // A round that is interrupted while its load runs ends everything.
