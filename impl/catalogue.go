@@ -36,6 +36,12 @@ type Variant[New any] struct {
 	New     New
 }
 
+// ExplicitProvider is the clause that every queue gives up which is not upstream's: a
+// queue with a name reports to the provider that the program set for all. The one that
+// workqueue.SetProvider was given only client-go can read, so that these take a provider
+// in their configuration. A variant that relaxes nothing else is a drop-in there.
+const ExplicitProvider = "global-provider"
+
 // Find returns the variant called name, or an error that lists the names there
 // are.
 func Find[New any](variants []Variant[New], name string) (Variant[New], error) {

@@ -44,13 +44,16 @@ func Storages[T comparable]() []Variant[NewStorage[T]] {
 func Queues[T comparable]() []Variant[NewQueue[T]] {
 	return withAdded("queue", []Variant[NewQueue[T]]{
 		{Name: "slice", New: queue.NewSlice[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "two sets and a slice behind one mutex: the contract as written"},
 		{Name: "ring", New: queue.NewRing[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "two sets and a ring behind one mutex: the reference over a storage that allocates nothing"},
 		{Name: "sharded", New: queue.NewSharded[T],
-			Relaxes: []string{"global-fifo", "requeue-place"},
+			Relaxes: []string{ExplicitProvider, "global-fifo", "requeue-place"},
 			Summary: "compact queues by key hash, each with a lock of its own; first in first out within a shard"},
 		{Name: "compact", New: queue.NewCompact[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "one table entry a key that is also its link in the queue: two probes an item, no allocation"},
 		{Name: "client-go", Peer: true,
 			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains"},
@@ -71,11 +74,13 @@ func Queues[T comparable]() []Variant[NewQueue[T]] {
 func DelayingQueues[T comparable]() []Variant[NewDelayingQueue[T]] {
 	return withAdded("delaying-queue", []Variant[NewDelayingQueue[T]]{
 		{Name: "heap", New: delay.NewHeap[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "a binary heap of pointers and a map, both plain, behind one mutex"},
 		{Name: "heap4", New: delay.NewHeap4[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "a 4-ary heap of sixteen-byte nodes beside a key table: no object an item"},
 		{Name: "wheel",
-			Relaxes: []string{"on-time"},
+			Relaxes: []string{ExplicitProvider, "on-time"},
 			Summary: "a hierarchical timing wheel with a tick of 1 ms: AddAfter in O(1), ready up to a tick late",
 			New: func(c workqueue.TypedDelayingQueueConfig[T]) workqueue.TypedDelayingInterface[T] {
 				return delay.NewWheel(c, delay.DefaultTick)
@@ -115,10 +120,13 @@ func RateLimiters[T comparable]() []Variant[NewRateLimiter[T]] {
 func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 	return withAdded("rate-limiting-queue", []Variant[NewRateLimitingQueue[T]]{
 		{Name: "heap", New: ratelimit.NewHeapQueue[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "the limiter on top of the heap delaying queue, all plain"},
 		{Name: "heap4", New: ratelimit.NewHeap4Queue[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "the limiter on top of the heap4 delaying queue and the compact queue: three tables"},
 		{Name: "fused", New: ratelimit.NewFusedQueue[T],
+			Relaxes: []string{ExplicitProvider},
 			Summary: "the compact queue with delays and the compact limiter's failures in its entries"},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedRateLimitingQueueWithConfig[T],
 			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
@@ -159,7 +167,7 @@ func controllerRuntime[T comparable](l workqueue.TypedRateLimiter[T], name strin
 func PriorityQueues[T comparable]() []Variant[NewPriorityQueue[T]] {
 	return withAdded("priority-queue", []Variant[NewPriorityQueue[T]]{
 		{Name: "levels", New: priority.New[T],
-			Relaxes: []string{"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued"},
+			Relaxes: []string{ExplicitProvider, "len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued"},
 			Summary: "one lock, one table entry a key, a list a priority and a heap of ready times"},
 		{Name: "controller-runtime", Peer: true, New: priorityqueue.New[T],
 			Relaxes: slices.Concat(controllerRuntimeRelaxes, []string{"priority-linearizable"}),

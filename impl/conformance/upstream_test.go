@@ -86,10 +86,10 @@ func upstreamCaches() adaptation {
 // The variants have the constructor of cache.NewIndexer, not that of cache.NewStore.
 const noStoreOptions = "cache.NewIndexer takes no transformer, and informers transform before the store"
 
-// dropIns are the variants that claim to be one.
+// dropIns are the variants that claim to be one, given a MetricsProvider.
 func dropIns[New any](list []impl.Variant[New]) (names []string) {
 	for _, v := range list {
-		if !v.Peer && v.Relaxes == nil {
+		if !v.Peer && !slices.ContainsFunc(v.Relaxes, func(clause string) bool { return clause != impl.ExplicitProvider }) {
 			names = append(names, v.Name)
 		}
 	}

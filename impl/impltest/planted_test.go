@@ -11,7 +11,7 @@ import (
 )
 
 var plantedQueues = planting[newQueue]{
-	clauses: queueClauses(), own: queueClauses(), new: newPlanted,
+	clauses: queueClauses(), own: queueClauses(), new: newPlanted, relaxes: []string{"global-provider"},
 	faults: map[string][]string{
 		"lost-requeue":            {"requeue-after-done"},
 		"requeue-without-wake-up": {"requeue-wakes"},
@@ -49,7 +49,6 @@ var plantedQueues = planting[newQueue]{
 		"latency-doubled":         {"metrics-latency"},
 		"work-doubled":            {"metrics-work-duration"},
 		"unfinished-never":        {"metrics-unfinished"},
-		"provider-needed":         {"global-provider"},
 		"clock-ignored":           {"injected-clock"},
 		"storage-ignored":         {"injected-storage"},
 		"lock-kept":               {"panic-unlocks"},
@@ -96,8 +95,6 @@ func newPlanted(fault string) newQueue {
 			c.Name += "-2"
 		case fault == "unnamed-too" && c.Name == "":
 			c.Name = "unnamed"
-		case fault == "provider-needed" && c.Name != "" && c.MetricsProvider == nil:
-			panic("no provider")
 		}
 		if q.clock == nil || fault == "clock-ignored" {
 			q.clock = clock.RealClock{}

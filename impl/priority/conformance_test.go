@@ -9,5 +9,5 @@ import (
 
 func TestLevels(t *testing.T) {
 	impltest.TestPriorityQueue(t, priority.New[string],
-		"len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued")
+		"global-provider", "len-counts-queued", "drain-after-shutdown", "requeue-after-shutdown", "drain-includes-requeued")
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/informerbench/informerbench/impl/queue"
 )
 
-func TestSlice(t *testing.T)   { impltest.TestQueue(t, queue.NewSlice[string]) }
-func TestRing(t *testing.T)    { impltest.TestQueue(t, queue.NewRing[string]) }
-func TestCompact(t *testing.T) { impltest.TestQueue(t, queue.NewCompact[string]) }
+func TestSlice(t *testing.T)   { impltest.TestQueue(t, queue.NewSlice[string], "global-provider") }
+func TestRing(t *testing.T)    { impltest.TestQueue(t, queue.NewRing[string], "global-provider") }
+func TestCompact(t *testing.T) { impltest.TestQueue(t, queue.NewCompact[string], "global-provider") }
 
 func TestSharded(t *testing.T) {
-	impltest.TestQueue(t, queue.NewSharded[string], "global-fifo", "requeue-place")
+	impltest.TestQueue(t, queue.NewSharded[string], "global-provider", "global-fifo", "requeue-place")
 }
 
 func TestSliceStorage(t *testing.T) { impltest.TestStorage(t, queue.NewSliceStorage[string]) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/impl"
 )
 
 // rank orders a component's variants by the geometric mean of their ratios. A
@@ -61,12 +62,12 @@ func rank(cases []CaseStats) []Rank {
 	return ranking
 }
 
-// dropIn reports whether a variant may stand where the baseline stands: it
-// keeps every clause that the baseline keeps.
+// dropIn reports whether a variant may stand where the baseline stands: it keeps
+// every clause that the baseline keeps, but that it may want a MetricsProvider.
 func dropIn(c ComponentStats, relaxes []string) bool {
 	i := slices.IndexFunc(c.Ranking, func(r Rank) bool { return r.Variant == baselineOf(c) })
 	return !slices.ContainsFunc(relaxes, func(clause string) bool {
-		return i < 0 || !slices.Contains(c.Ranking[i].Relaxes, clause)
+		return clause != impl.ExplicitProvider && (i < 0 || !slices.Contains(c.Ranking[i].Relaxes, clause))
 	})
 }
 
@@ -115,7 +116,11 @@ func decide(c ComponentStats) string {
 	if best.Slower > 0 {
 		s += fmt.Sprintf(", although slower in %s", wording.Count(best.Slower, "case"))
 	}
-	return s + ", a full drop-in" + runnersUp(c, best) + "."
+	s += ", a full drop-in"
+	if slices.Contains(best.Relaxes, impl.ExplicitProvider) {
+		s += " if its configuration has a MetricsProvider"
+	}
+	return s + runnersUp(c, best) + "."
 }
 
 // whyNot says honestly what kind of nothing was found.

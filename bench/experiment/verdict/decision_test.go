@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/impl"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -31,6 +32,18 @@ func TestWhyNotTellsOfVerdictsAlone(t *testing.T) {
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(Slower, NoResult)))
 	assert.Equal(t, "every full drop-in with a verdict is slower", whyNot(component(TooFew, Slower)))
 	assert.Equal(t, "There are too few samples to tell whether anything is faster than client-go.", decide(component(TooFew, NoResult)))
+}
+
+// A queue that takes its provider of metrics from its configuration is a drop-in, and
+// the decision says what it wants.
+func TestDropInWithProvider(t *testing.T) {
+	c := ComponentStats{Cases: []CaseStats{{Baseline: "client-go"}}, Ranking: []Rank{
+		{Variant: "ours", Relaxes: []string{impl.ExplicitProvider}, Ratio: 2, Worst: 2, Cases: 1, Faster: 1},
+		{Variant: "client-go", Ratio: 1, Cases: 1},
+	}}
+	assert.Equal(t, "Use ours: 2.00× as fast as client-go, a full drop-in if its configuration has a MetricsProvider.", decide(c))
+	c.Ranking[0].Relaxes = append(c.Ranking[0].Relaxes, "global-fifo")
+	assert.Contains(t, decide(c), "Keep client-go: ")
 }
 
 // A headline names what gains most where it counts, and fits on two lines however
