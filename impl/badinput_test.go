@@ -6,7 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +76,11 @@ var refused = map[string][]bad{
 			ratelimit.NewFusedQueueWithOptions(ratelimit.NewDefault[string](), limitingConfig{DelayingQueue: inner}, ratelimit.QueueOptions{})
 		}), "config.DelayingQueue is set, expected nil"},
 	},
+	"ratelimit.NewBucket": {{made(func() { ratelimit.NewBucket[string](1, 1, ratelimit.WithMaxReservation(-1)) }), "WithMaxReservation: found -1ns, expected zero or more"}},
+	"ratelimit.NewBoundedItemExponentialFailure": {
+		{made(func() { ratelimit.NewBoundedItemExponentialFailure[string](1, 1, ratelimit.WithMaxKeys(0)) }), "WithMaxKeys: found 0, expected one or more"},
+		{made(func() { ratelimit.NewBoundedItemExponentialFailure[string](1, 1, ratelimit.WithMaxAge(-1)) }), "WithMaxAge: found -1ns, expected zero or more"},
+	},
 	"ratelimit.NewMaxOf":       {{made(func() { ratelimit.NewMaxOf(ratelimit.NewDefault[string](), nil) }), noLimiter}},
 	"ratelimit.NewWithMaxWait": {{made(func() { ratelimit.NewWithMaxWait[string](nil, time.Second) }), noLimiter}},
 	"ratelimit.NewRateBucket":  {{made(func() { ratelimit.NewRateBucket[string](nil) }), "limiter is nil, expected one"}},
@@ -109,6 +114,7 @@ var refused = map[string][]bad{
 	"indexer.NewLockedStore":   {{func() error { return indexer.NewLockedStore(nil).AddIndexers(noFunction) }, noIndex}},
 	"indexer.NewShardedStore":  {{func() error { return indexer.NewShardedStore(nil).AddIndexers(noFunction) }, noIndex}},
 
+	"informer.Options.New":   {{made(func() { informer.Options{}.New(nil, nil, cache.SharedIndexInformerOptions{}) }), noLister}},
 	"informer.New":           {{made(func() { informer.New(nil, nil, cache.SharedIndexInformerOptions{}) }), noLister}},
 	"informer.NewWithResync": {{made(func() { informer.NewWithResync(nil, nil, 0, nil) }), noLister}},
 }
@@ -117,8 +123,8 @@ var refused = map[string][]bad{
 var anything = []string{
 	"queue.NewSlice", "queue.NewRing", "queue.NewCompact", "queue.NewSharded", "queue.NewSliceStorage", "queue.NewRingStorage",
 	"delay.NewHeap", "delay.NewHeap4", "priority.New",
-	"ratelimit.NewDefault", "ratelimit.NewController", "ratelimit.NewBoundedItemExponentialFailure", "ratelimit.NewBoundedDefault",
-	"ratelimit.NewItemExponentialFailure", "ratelimit.NewItemFastSlow", "ratelimit.NewBucket", "ratelimit.NewMapDefault",
+	"ratelimit.NewDefault", "ratelimit.NewController", "ratelimit.NewBoundedDefault",
+	"ratelimit.NewItemExponentialFailure", "ratelimit.NewItemFastSlow", "ratelimit.NewMapDefault",
 	"ratelimit.NewMapItemExponentialFailure", "ratelimit.NewMapItemFastSlow",
 }
 
@@ -162,24 +168,50 @@ func TestConstructorsRefuse(t *testing.T) {
 	}
 }
 
-// constructors are the functions New… of the library's packages.
+// packages are the ones that a program takes a part from.
+var packages = []string{"queue", "delay", "ratelimit", "priority", "election", "fifo", "indexer", "informer"}
+
+// constructors are the functions New… of the library's packages, and the methods.
 func constructors(t *testing.T) (names []string) {
-	for _, pkg := range []string{"queue", "delay", "ratelimit", "priority", "election", "fifo", "indexer", "informer"} {
-		files, err := os.ReadDir(pkg)
-		require.NoError(t, err)
-		for _, f := range files {
-			if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), pkg+"/"+f.Name(), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+	for _, pkg := range packages {
+		for _, file := range files(t, pkg) {
 			for _, d := range file.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "New") {
-					names = append(names, pkg+"."+f.Name.Name)
+				if f, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "New") && (f.Recv == nil || ast.IsExported(receiver(f))) {
+					names = append(names, pkg+"."+receiver(f)+f.Name.Name)
 				}
 			}
 		}
 	}
 	require.Greater(t, len(names), 20, "constructors found")
 	return names
+}
+
+// files are a package's, parsed, without its tests.
+func files(t *testing.T, pkg string) (parsed []*ast.File) {
+	names, err := filepath.Glob(pkg + "/*.go")
+	require.NoError(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		parsed = append(parsed, file)
+	}
+	return parsed
+}
+
+// receiver is the type of a method, with a dot; "" of a function.
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	expr := f.Recv.List[0].Type
+	if star, ok := expr.(*ast.StarExpr); ok {
+		expr = star.X
+	}
+	if generic, ok := expr.(*ast.IndexExpr); ok {
+		expr = generic.X
+	}
+	return expr.(*ast.Ident).Name + "."
 }

@@ -85,6 +85,10 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 		logger = *config.Logger
 	}
 	foreign := config.Queue != nil
+	var retries workqueue.CounterMetric
+	if core.Reports(config.Name, config.MetricsProvider, foreign) {
+		retries = core.Made(config.MetricsProvider.NewRetriesMetric(config.Name), "retries", config.Name)
+	}
 	if !foreign {
 		config.Queue = queue.NewCompact(workqueue.TypedQueueConfig[T]{
 			Name:            config.Name,
@@ -96,11 +100,9 @@ func newDelaying[T comparable](config workqueue.TypedDelayingQueueConfig[T], wai
 		TypedInterface: config.Queue,
 		foreign:        foreign,
 		alarm:          alarm.New(config.Clock),
+		retries:        retries,
 		waiting:        waiting,
 		armed:          never,
-	}
-	if core.Reports(config.Name, config.MetricsProvider, foreign) {
-		q.retries = core.Made(config.MetricsProvider.NewRetriesMetric(config.Name), "retries", config.Name)
 	}
 	q.alarm.Run(logger, q.fire)
 	return q

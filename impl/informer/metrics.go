@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -27,10 +28,20 @@ func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetrics
 		return metrics{}
 	}
 	return metrics{
-		queued:          provider.NewQueuedItemMetric(id),
-		latency:         provider.NewProcessingLatencyMetric(id),
-		resourceVersion: provider.NewStoreResourceVersionMetric(id),
+		queued:          made(provider.NewQueuedItemMetric(id), "queued items", id),
+		latency:         made(provider.NewProcessingLatencyMetric(id), "processing latency", id),
+		resourceVersion: made(provider.NewStoreResourceVersionMetric(id), "the store's resource version", id),
 	}
+}
+
+// made is what a provider made: nothing would end the program at the first event, in
+// code that knows no provider.
+func made[M any](metric M, kind string, id cache.InformerNameAndResource) M {
+	if any(metric) == nil {
+		panic(fmt.Sprintf("informer %q of %s: its InformerMetricsProvider made nil as the metric for %s, expected a metric",
+			id.Name(), id.GroupVersionResource().GroupResource(), kind))
+	}
+	return metric
 }
 
 // measure measures process. Of one that panics it tells nothing, as upstream.

@@ -179,3 +179,45 @@ func TestBacklog(t *testing.T) {
 		assert.Equal(t, []string{"github.com/informerbench/informerbench/impl/informer_test.TestBacklog.func1"}, of)
 	})
 }
+
+// nilMetric is a provider that makes nil in the place of one metric.
+type nilMetric struct {
+	*recorder
+	kind string
+}
+
+func (p nilMetric) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	if p.kind == "queued items" {
+		return nil
+	}
+	return p.recorder.NewQueuedItemMetric(id)
+}
+
+func (p nilMetric) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+	if p.kind == "processing latency" {
+		return nil
+	}
+	return p.recorder.NewProcessingLatencyMetric(id)
+}
+
+func (p nilMetric) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	if p.kind == "the store's resource version" {
+		return nil
+	}
+	return p.recorder.NewStoreResourceVersionMetric(id)
+}
+
+// A provider that makes no metric is refused by the constructor, not by the first event.
+func TestProviderWithoutAMetric(t *testing.T) {
+	for _, kind := range []string{"queued items", "processing latency", "the store's resource version"} {
+		named, err := cache.NewInformerName("lacking")
+		require.NoError(t, err)
+		options := cache.SharedIndexInformerOptions{
+			Identifier:              named.WithResource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}),
+			InformerMetricsProvider: nilMetric{&recorder{}, kind},
+		}
+		assert.PanicsWithValue(t, `informer "lacking" of pods: its InformerMetricsProvider made nil as the metric for `+kind+`, expected a metric`,
+			func() { informer.New(listOf(), &corev1.Pod{}, options) })
+		named.Release()
+	}
+}

@@ -99,7 +99,7 @@ type DepthByPriority interface {
 
 func newLevelDepth(provider workqueue.MetricsProvider, name string) *levelDepth {
 	if p, ok := provider.(ProviderByPriority); ok {
-		return &levelDepth{leveled: p.NewDepthByPriority(name)}
+		return &levelDepth{leveled: core.Made(p.NewDepthByPriority(name), "depth by priority", name)}
 	}
-	return &levelDepth{plain: provider.NewDepthMetric(name)}
+	return &levelDepth{plain: core.Made(provider.NewDepthMetric(name), "depth", name)}
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -44,20 +45,29 @@ func WithClock(c clock.PassiveClock) Option {
 // again. While the storm lasts, more than the bucket's rate become ready:
 // that is what the bound means.
 func WithMaxReservation(d time.Duration) Option {
-	return func(o *options) { o.horizon = max(0, d) }
+	if d < 0 {
+		panic(fmt.Sprintf("ratelimit.WithMaxReservation: found %v, expected zero or more", d))
+	}
+	return func(o *options) { o.horizon = d }
 }
 
 // WithMaxKeys bounds how many keys' failures are kept, at least one. The key
 // whose last failure is the longest ago is forgotten first, and starts with the
 // base delay if it fails again.
 func WithMaxKeys(n int) Option {
-	return func(o *options) { o.keys = max(1, n) }
+	if n < 1 {
+		panic(fmt.Sprintf("ratelimit.WithMaxKeys: found %d, expected one or more", n))
+	}
+	return func(o *options) { o.keys = n }
 }
 
 // WithMaxAge forgets the failures of a key that did not fail for d; zero means
 // never. Take more than the longest delay, or back-off starts over between two
 // failures.
 func WithMaxAge(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("ratelimit.WithMaxAge: found %v, expected zero or more", d))
+	}
 	return func(o *options) { o.age = d }
 }
 

@@ -92,32 +92,3 @@ func work(q rateQueue, got chan<- string) {
 		q.Done(item)
 	}
 }
-
-// lacking makes no metric of one kind.
-type lacking struct {
-	workqueue.MetricsProvider
-	kind string
-}
-
-func (l lacking) NewLatencyMetric(name string) workqueue.HistogramMetric {
-	if l.kind == "latency" {
-		return nil
-	}
-	return l.MetricsProvider.NewLatencyMetric(name)
-}
-
-func (l lacking) NewRetriesMetric(name string) workqueue.CounterMetric {
-	if l.kind == "retries" {
-		return nil
-	}
-	return l.MetricsProvider.NewRetriesMetric(name)
-}
-
-// A provider that makes no metric is refused by the constructor, not by the first Add.
-func TestProviderThatLacksAMetric(t *testing.T) {
-	for _, kind := range []string{"latency", "retries"} {
-		require.PanicsWithValue(t, `work queue "q": its MetricsProvider made nil as the metric for `+kind+`, expected a metric`, func() {
-			NewFusedQueue(NewDefault[string](), workqueue.TypedRateLimitingQueueConfig[string]{Name: "q", MetricsProvider: lacking{newRecorder(), kind}})
-		})
-	}
-}
