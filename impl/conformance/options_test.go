@@ -4,10 +4,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/impl/delay"
 	"github.com/informerbench/informerbench/impl/impltest"
+	"github.com/informerbench/informerbench/impl/informer"
+	"github.com/informerbench/informerbench/impl/priority"
 	"github.com/informerbench/informerbench/impl/ratelimit"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 )
 
 type delayingConfig = workqueue.TypedDelayingQueueConfig[string]
@@ -28,6 +33,18 @@ func TestReschedulers(t *testing.T) {
 			impltest.TestRescheduler(t, func(c delayingConfig) impltest.Rescheduler { return new(c).(delay.Rescheduler[string]) })
 		})
 	}
+}
+
+func TestOldest(t *testing.T) {
+	impltest.TestOldest(t, func(every int) priorityqueue.PriorityQueue[string] {
+		return priority.NewWithConfig(priority.Config[string]{OldestEvery: every})
+	})
+}
+
+func TestBacklog(t *testing.T) {
+	impltest.TestBacklog(t, func(backlog func(cache.InformerNameAndResource, string) cache.GaugeMetric) impl.NewInformer {
+		return informer.Options{Backlog: backlog}.New
+	})
 }
 
 func TestBackOff(t *testing.T) {

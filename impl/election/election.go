@@ -7,6 +7,12 @@
 // these around manager.Start, as the example does. To go back, change it back: the record is the
 // same, and both may run in one election.
 //
+// What is different: at no time do two candidates lead, as long as their clocks' rates differ by
+// less than LeaseDuration / RenewDeadline. For this the deadline counts from the last successful
+// write, passes even if a call hangs, and elects nobody by a late answer; a sub-second lease is
+// recorded rounded up. [Options] add what leaderelection lacks: a lease that is kept until the
+// work has returned, and a timeout for each call.
+//
 // A candidate goes through these steps:
 //
 //  1. It reads the lock's record. It takes the record when there is none, when nobody holds
@@ -21,12 +27,6 @@
 //
 // In coordinated mode (Coordinated) it takes nothing: it renews the lease that the cluster's
 // coordinator gives it, until that names a preferred holder.
-//
-// What is different: at no time do two candidates lead, as long as their clocks' rates differ by
-// less than LeaseDuration / RenewDeadline. For this the deadline counts from the last successful
-// write, passes even if a call hangs, and elects nobody by a late answer; a sub-second lease is
-// recorded rounded up. [Options] add what leaderelection lacks: a lease that is kept until the
-// work has returned, and a timeout for each call.
 //
 // What it costs: an outage that begins late in a retry period is survived for one retry period
 // less, and leaderelection's HealthzAdaptor (WatchDog) is refused: call [LeaderElector.Check] from

@@ -1,6 +1,7 @@
 // Package fifo has the queues between a Reflector and the consumer that keeps the
-// store. Programs that use informers need not change anything: package informer's
-// have a RingInOrder. Others change the constructor, and undo that to go back:
+// store. Programs that use informers, and controller-runtime's managers, take package
+// informer, whose informers have a RingInOrder. Others change client-go's constructor, and
+// undo that to go back:
 //
 //	cache.NewFIFO(keyFunc)                    becomes   fifo.NewRingFIFO(fifo.Config{KeyFunc: keyFunc})
 //	cache.NewDeltaFIFOWithOptions(options)    becomes   fifo.NewRingDeltaFIFO(config)

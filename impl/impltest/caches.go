@@ -6,5 +6,5 @@ import "slices"
 // work queue family.
 func cacheClauses() []Clause {
 	return slices.Concat(listed("FIFO", fifoClauses()), listed("DeltaFIFO", deltaFIFOClauses()), listed("InOrderFIFO", inOrderClauses()),
-		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Handler", handlerClauses))
+		listed("Indexer", indexerClauses()), listed("Informer", informerClauses()), listed("Backlog", backlogClauses), listed("Handler", handlerClauses))
 }

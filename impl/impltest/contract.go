@@ -14,7 +14,7 @@ var contract = map[string][]string{
 		"Done of an item that is queued and not processed changes nothing.",
 		"An item that was handed out is not kept alive.",
 		"With a name and a provider the seven metrics have upstream's meaning, by the injected clock.",
-		"A named queue without a provider works, and reports to the program's global provider or to none.",
+		"A named queue without a provider reports to the program's global provider; one that can't says so.",
 		"The storage behind workqueue.Queue is a part of its own: it decides the order.",
 		"No goroutine outlives the queue.",
 	},
@@ -56,6 +56,10 @@ var contract = map[string][]string{
 		"What is processed or waits does not keep others from being handed out.",
 		"A waiting item takes the earlier time of its additions.",
 		"The limiter and the retries metric are asked as controller-runtime's are.",
+	},
+	"oldest": {
+		"Every so many-th Get takes the item that has been ready for longest.",
+		"All others take the item of the highest priority.",
 	},
 	"fifo": {
 		"Pop blocks until something is there; Close lets it drain and then answers cache.ErrFIFOClosed.",
@@ -115,6 +119,12 @@ var contract = map[string][]string{
 		"Lists and watches fail, end and go on as upstream's do.",
 		"Resyncs go to those who asked, in their period.",
 		"Indices and the transformer may be set as upstream's may.",
+		"With a reserved name and a provider the three metrics have upstream's meaning.",
+		"What a handler was told of can be read, and the store says up to which version it has everything.",
+	},
+	"backlog": {
+		"A handler's gauge counts the notifications that wait for it.",
+		"It is zero once the handler is removed or the informer has stopped.",
 	},
 	"election": {
 		"One candidate leads at once and renews for ever, with one call a period.",
@@ -142,7 +152,7 @@ type Clause struct {
 func Clauses() []Clause {
 	return slices.Concat(listed("Storage", storageClauses()), listed("Queue", queueClauses()),
 		listed("DelayingQueue", delayingQueueClauses()), listed("RateLimiter", rateLimiterClauses()),
-		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("Rescheduler", reschedulingClauses), listed("BackOff", backOffOptionClauses), listed("PriorityQueue", priorityQueueClauses()),
+		listed("RateLimitingQueue", rateLimitingQueueClauses()), listed("Rescheduler", reschedulingClauses), listed("BackOff", backOffOptionClauses), listed("PriorityQueue", priorityQueueClauses()), listed("Oldest", oldestClauses),
 		cacheClauses(), listed("Elector", electionClauses()))
 }
 

@@ -25,7 +25,7 @@ func TestInformer(t *testing.T, new func(cache.ListerWatcher, runtime.Object, ca
 
 func informerClauses() []clause[newInformer] {
 	return slices.Concat(informerDeliveryClauses, informerHandlerClauses, informerSyncClauses, informerResyncClauses,
-		informerLifeClauses, informerStoreClauses, informerReflectorClauses, informerFaultClauses, informerDifferentialClauses)
+		informerLifeClauses, informerStoreClauses, informerReflectorClauses, informerFaultClauses, informerMetricClauses, informerDifferentialClauses)
 }
 
 // An informed is an informer under test and what stops it.

@@ -2,6 +2,7 @@ package impltest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ var informerFaults = map[string][]string{
 	"index-error-ignored":  {"index-func-error"},
 	"lost-not-told":        {"relist-after-410"},
 	"errors-not-told":      {"watch-error-handler"},
+	"no-metrics":           {"metrics-registered"},
+	"metrics-once":         {"metrics-queued-items", "metrics-latency", "metrics-store-version"},
+	"version-kept":         {"own-writes"},
 }
 
 // A faultyInformer has one fault.
@@ -51,6 +55,12 @@ func newFaultyInformer(fault string) newInformer {
 			for name, f := range o.Indexers {
 				o.Indexers[name] = func(obj any) ([]string, error) { values, _ := f(obj); return values, nil }
 			}
+		}
+		switch fault {
+		case "no-metrics":
+			o.InformerMetricsProvider = nil
+		case "metrics-once":
+			o.InformerMetricsProvider = onceTold{o.InformerMetricsProvider}
 		}
 		return &faultyInformer{SharedIndexInformer: informer.New(lw, example, o), fault: fault, calls: make(chan struct{}, 1)}
 	}
@@ -119,6 +129,38 @@ func (i *faultyInformer) RunWithContext(ctx context.Context) {
 
 func (i *faultyInformer) HasSynced() bool {
 	return i.fault == "synced-early" || i.SharedIndexInformer.HasSynced()
+}
+
+func (i *faultyInformer) GetStore() cache.Store {
+	if i.fault == "version-kept" {
+		return keptVersion{i.SharedIndexInformer.GetStore()}
+	}
+	return i.SharedIndexInformer.GetStore()
+}
+
+// keptVersion is a store that forgets to follow the versions.
+type keptVersion struct{ cache.Store }
+
+func (keptVersion) LastStoreSyncResourceVersion() string { return "11" }
+
+// onceTold is a provider whose metrics are told one value only.
+type onceTold struct{ cache.InformerMetricsProvider }
+
+func (p onceTold) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return once(p.InformerMetricsProvider.NewQueuedItemMetric(id).Set)
+}
+
+func (p onceTold) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+	return once(p.InformerMetricsProvider.NewProcessingLatencyMetric(id).Observe)
+}
+
+func (p onceTold) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	return once(p.InformerMetricsProvider.NewStoreResourceVersionMetric(id).Set)
+}
+
+func once(tell func(float64)) toldMetric {
+	var first sync.Once
+	return func(v float64) { first.Do(func() { tell(v) }) }
 }
 
 func (i *faultyInformer) AddIndexers(x cache.Indexers) error {

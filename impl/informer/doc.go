@@ -32,6 +32,9 @@
 //  5. Each handler has a goroutine that makes the calls, and one that lets the
 //     workers run that the calls have woken (see pacer).
 //
+// A controller-runtime client with EnableReadYourWritesConsistency reads its own writes
+// from it, and the store's LastStoreSyncResourceVersion follows events and bookmarks.
+//
 // Programs gain whose goroutines list the cache while events come, and those with
 // several handlers. TestInformer in package impltest is what is kept, clause by clause.
 package informer

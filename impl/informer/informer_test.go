@@ -33,7 +33,7 @@ func TestParts(t *testing.T) {
 		"delta-fifo-sharded": {informer.Options{
 			NewFIFO:    func(c fifo.Config) cache.Queue { return fifo.NewRingDeltaFIFO(c) },
 			NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return indexer.NewSharded(k, i) },
-		}, []string{"in-order", "as-received", "bookmark", "differential"}}, // keys in the order of their first change
+		}, []string{"in-order", "as-received", "bookmark", "differential", "metrics-queued-items"}}, // keys in the order of their first change, and no gauge
 		"not-atomic-client-go": {informer.Options{
 			NewFIFO:    func(c fifo.Config) cache.Queue { c.Atomic = false; return fifo.NewRingInOrder(c) },
 			NewIndexer: func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },

@@ -17,6 +17,8 @@
 //   - ShutDown may be called twice, and ShutDownWithDrain waits.
 //   - Config.OldestEvery, off by default, keeps a steady stream of important items from
 //     starving the others (kubernetes-sigs/controller-runtime#3261, #3496).
+//   - Namespaces are not treated fairly here, as one place in the order can't follow from both
+//     a priority and a turn: queue.NewFairStorage gives turns in a queue without priorities.
 //
 // An item goes through these steps:
 //
