@@ -12,13 +12,14 @@ import (
 )
 
 // examples are the commands that a command's help shows.
-func examples(t *testing.T, bin, command string) []string {
+func examples(t *testing.T, bin string, command ...string) []string {
 	t.Helper()
-	help, err := exec.Command(bin, command, "--help").CombinedOutput()
+	help, err := exec.Command(bin, append(command, "--help")...).CombinedOutput()
 	require.NoError(t, err, "%s", help)
 	_, text, found := strings.Cut(string(help), "Examples:\n")
-	require.True(t, found, "%s has no examples", command)
+	require.True(t, found, "%v has no examples", command)
 	text, _, _ = strings.Cut(text, "\n\nFlags:")
+	text, _, _ = strings.Cut(text, "\n\nAvailable Commands:")
 	var lines []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
