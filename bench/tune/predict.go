@@ -14,11 +14,7 @@ import (
 // An Interval is a predicted figure with the interval that holds it with 95%
 // confidence, given what the data tell of rate and service time, and of their
 // forms. Without the latter (of a curve's points) it is of the simulation alone.
-type Interval struct {
-	Mean float64 `json:"mean"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
+type Interval = sim.Interval
 
 // Quantiles are of a predicted duration, in seconds.
 type Quantiles struct {
@@ -237,7 +233,7 @@ func (f Figures) unbounded() Figures {
 func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 	results := slices.Concat(groups...)
 	all := sim.Replicas{Results: results}
-	figure := func(of func(sim.Result) float64) Interval { return Interval(all.Interval(of)) }
+	figure := all.Interval
 	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
 	quantiles := func(of func(sim.Result) sim.Distribution) Quantiles {
 		pools := make([]sim.Distribution, len(groups))
@@ -275,7 +271,7 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 				j := figure(func(r sim.Result) float64 { return quantile(of(r), p) })
 				high = min(high, x+(j.High-j.Low)/2)
 			}
-			return Interval{x, low, high}
+			return Interval{Mean: x, Low: low, High: high}
 		}
 		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected, pools: pools}
 	}

@@ -113,7 +113,7 @@ func (m *Model) exchanged(f Figures, x Settings) Figures {
 	f.Settings = x
 	if cost := was.cores(f.adds, f.retries); cost > 0 {
 		by := is.cores(f.adds, f.retries) / cost
-		f.QueueCores = Interval{by * f.QueueCores.Mean, by * f.QueueCores.Low, by * f.QueueCores.High}
+		f.QueueCores = Interval{Mean: by * f.QueueCores.Mean, Low: by * f.QueueCores.Low, High: by * f.QueueCores.High}
 	}
 	return f
 }
