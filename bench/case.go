@@ -84,7 +84,7 @@ func Cases(o Options) ([]Case, error) {
 	var all []Case
 	for _, cases := range [][]Case{
 		storageCases(), queueCases(o.Seed), priorityCases(o.Seed), delayCases(), limiterCases(), retryCases(o.Seed),
-		fifoCases(), indexerCases(o.Seed), informerCases(o.Seed), electorCases(), pipeline,
+		fifoCases(), indexerCases(o.Seed), storeWriteCases(), informerCases(o.Seed), electorCases(), pipeline,
 	} {
 		all = append(all, cases...)
 	}

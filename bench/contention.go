@@ -22,6 +22,8 @@ type contention struct {
 	readers    int
 	read       func(s cache.Indexer, n, turn int) bool // false: the result is wrong
 	pause      time.Duration                           // between two reads of a goroutine
+	made       func() []*corev1.Pod                    // the objects, not to be shared; nil: pods
+	change     func(*contest)                          // what the writer does; nil: update
 }
 
 // contentionQuestions are the cases of one size.
@@ -79,7 +81,14 @@ type contest struct {
 
 // begin fills an indexer and returns when every reader is warm.
 func (c contention) begin(v indexerVariant) *contest {
-	x := &contest{contention: c, list: pods(c.n), stop: make(chan struct{})}
+	x := &contest{contention: c, stop: make(chan struct{})}
+	if c.made == nil {
+		c.made = func() []*corev1.Pod { return pods(c.n) }
+	}
+	x.list = c.made()
+	if c.change == nil {
+		x.change = (*contest).update
+	}
 	x.next = newer(x.list)
 	x.base = liveHeap()
 	x.store, _ = filled(v, c.indices, x.list)
@@ -134,7 +143,7 @@ func (x *contest) updateFor(window time.Duration) int {
 	begun, elapsed := time.Now(), time.Duration(0)
 	for elapsed < window {
 		for range some {
-			x.update()
+			x.change(x)
 		}
 		written += some
 		before := elapsed

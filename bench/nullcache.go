@@ -81,15 +81,19 @@ func (q *nullFIFO) Close() {
 // related is how many objects share a value of another index than the namespace's.
 const related = 30
 
-// A nullIndexer holds n times the same object, whatever was stored; a namespace
-// of many has objectsPerNamespace.
+// A nullIndexer holds n times the same object, whatever was stored.
 type nullIndexer struct {
 	cache.Indexer // nil: the cases call nothing else
 	objects       []any
+	namespace     int // objects in each
 }
 
-func newNullIndexer(n int) impl.NewIndexer {
-	return func(cache.KeyFunc, cache.Indexers) cache.Indexer { return nullIndexer{objects: make([]any, n)} }
+func newNullIndexer(n int) impl.NewIndexer { return newNullIndexerOf(n, objectsPerNamespace) }
+
+func newNullIndexerOf(n, namespace int) impl.NewIndexer {
+	return func(cache.KeyFunc, cache.Indexers) cache.Indexer {
+		return nullIndexer{objects: make([]any, n), namespace: namespace}
+	}
 }
 
 func (s nullIndexer) Add(any) error                      { return nil }
@@ -107,7 +111,7 @@ func (s nullIndexer) Index(name string, _ any) ([]any, error) {
 	return s.objects[:related], nil
 }
 func (s nullIndexer) ByIndex(string, string) ([]any, error) {
-	return s.objects[:objectsPerNamespace], nil
+	return s.objects[:s.namespace], nil
 }
 
 // A nullInformer calls its handlers from the goroutine that reads the watch.
@@ -120,7 +124,7 @@ type nullInformer struct {
 
 func newNullInformer(n int) impl.NewInformer {
 	return func(source cache.ListerWatcher, _ runtime.Object, _ cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
-		return &nullInformer{source: source, store: nullIndexer{objects: make([]any, n)}}
+		return &nullInformer{source: source, store: nullIndexer{objects: make([]any, n), namespace: objectsPerNamespace}}
 	}
 }
 
