@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
-# Swaps the queues and caches of kube-controller-manager, all of its controllers, against
-# a real API server that is fresh in each round.
-# usage: scripts/swap-controller-manager.sh lists|mixed [FLAG OF BENCHRUN SWAP...]
-#   lists  50 deployments of 10 pods in one namespace, each with a PodDisruptionBudget:
-#          each change of a pod makes the controllers list the namespace
-#   mixed  10 namespaces with deployments and stateful sets; deployments that are scaled
-#          and jobs that begin among the changes of pods
+# Swaps the queues and caches of kube-controller-manager, all of its controllers, or of
+# kube-scheduler against a real API server that is fresh in each round.
+# usage: scripts/swap-kubernetes.sh lists|mixed|scheduling [FLAG OF BENCHRUN SWAP...]
+#   lists       kube-controller-manager with 50 deployments of 10 pods in one namespace, each
+#               with a PodDisruptionBudget: each change of a pod makes controllers list it
+#   mixed       kube-controller-manager with 10 namespaces of deployments and stateful sets;
+#               deployments that are scaled and jobs that begin among the changes of pods
+#   scheduling  kube-scheduler with 500 nodes in three zones and 3,000 pods, of which every
+#               second one is to be spread over the zones
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-}
+program=manager load=managerload change=change
+name=kube-controller-manager-$kind
+flags=(--secure-port=0 --leader-elect=false --kube-api-qps=1000 --kube-api-burst=2000)
 case $kind in
 lists) work=(--changes 2000 --rate 100) ;;
 mixed) work=(--namespaces 10 --apps 5 --sets 3 --replicas 5 --budgets=false --changes 2000 --rate 100 --scale 20 --jobs 25) ;;
-*) echo "error: the load is \"$kind\", expected lists or mixed" >&2; exit 2 ;;
+scheduling) program=scheduler load=schedulerload change=schedule name=kube-scheduler work=(--pods 3000) ;;
+*) echo "error: the load is \"$kind\", expected lists, mixed or scheduling" >&2; exit 2 ;;
 esac
 shift
 bin=$(mktemp -d)
@@ -20,12 +26,12 @@ trap 'rm -rf -- "$bin"' EXIT
 go build -trimpath -o "$bin/benchrun" ./cmd/benchrun
 cd loadgen/apiserver
 go build -o "$bin/serve" ./serve
-go build -o "$bin/managerload" ./managerload
+go build -o "$bin/$load" "./$load"
 export PATH="$bin:$PATH"
-load="managerload ${work[*]}"
+load="$load ${work[*]}"
 cd controlplane
 # shellcheck disable=SC2016 # the shells of the rounds fill the names in
-benchrun swap ./manager --name "kube-controller-manager-$kind" "$@" \
+benchrun swap "./$program" --name "$name" "$@" \
   --server "(cd .. && exec serve) | { read -r line; eval \"\$line\"; $load fill >&2 && echo \"\$line\"; cat >/dev/null; }" \
-  --load "$load change" --state "$load state" -- \
-  '--kubeconfig=$KUBECONFIG' --leader-elect=false --secure-port=0 --kube-api-qps=1000 --kube-api-burst=2000
+  --load "$load $change" --state "$load state" -- \
+  '--kubeconfig=$KUBECONFIG' "${flags[@]}"

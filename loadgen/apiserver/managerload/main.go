@@ -10,10 +10,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +24,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
+
+	"github.com/informerbench/informerbench/loadgen/apiserver"
 )
 
 var (
@@ -49,33 +48,7 @@ const (
 )
 
 func main() {
-	flag.Parse()
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "managerload:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
-	if err != nil {
-		return err
-	}
-	config.QPS = -1
-	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf"
-	c, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	switch flag.Arg(0) {
-	case "fill":
-		return fill(ctx, c)
-	case "change":
-		return change(ctx, c)
-	case "state":
-		return state(ctx, c)
-	}
-	return errors.New("expected fill, change or state")
+	apiserver.Load(map[string]apiserver.Step{"fill": fill, "change": change, "state": state})
 }
 
 func namespaceOf(n int) string { return fmt.Sprintf("team-%d", n) }

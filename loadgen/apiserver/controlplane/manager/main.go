@@ -1,7 +1,7 @@
 // Command manager is kube-controller-manager in a module of ours, so that its queues and
 // caches can be swapped:
 //
-//	scripts/swap-controller-manager.sh
+//	scripts/swap-kubernetes.sh lists
 package main
 
 import (
