@@ -49,7 +49,12 @@ func fill(ctx context.Context, c kubernetes.Interface) error {
 	g.SetLimit(atOnce)
 	for i := range *nodes {
 		g.Go(func() error {
-			_, err := c.CoreV1().Nodes().Create(ctx, node(i), metav1.CreateOptions{})
+			made, err := c.CoreV1().Nodes().Create(ctx, node(i), metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			made.Spec.Taints = nil // a new node has one until a controller has seen that it is ready
+			_, err = c.CoreV1().Nodes().Update(ctx, made, metav1.UpdateOptions{})
 			return err
 		})
 	}
