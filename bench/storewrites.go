@@ -20,9 +20,9 @@ var spreads = []spread{{10_000, 15}, {50, 3_000}, {100, 1_100}}
 
 func (s spread) objects() int { return s.namespaces * s.each }
 
-// pods are n pods that the same number of namespaces has.
+// pods are made for one case: to keep them beside the usual ones takes too much memory.
 func (s spread) pods() []*corev1.Pod {
-	list := newer(pods(s.objects()))
+	list := makePods(s.objects())
 	for i, p := range list {
 		p.Namespace = s.namespace(i)
 	}
