@@ -13,19 +13,24 @@ import (
 var plantedDelays = planting[newDelayingQueue]{
 	clauses: delayingQueueClauses(), own: delayingClauses(), new: newPlantedDelaying, relaxes: []string{"global-provider"},
 	faults: map[string][]string{
-		"early":           {"never-early"},
-		"late":            {"on-time"},
-		"lost":            {"earliest-wins"},
-		"twice":           {"earliest-wins"},
-		"later-wins":      {"earliest-wins"},
-		"zero-waits":      {"after-zero"},
-		"add-cancels":     {"add-keeps-waiting"},
-		"clock-ignored":   {"delay-clock"},
-		"goroutines-wait": {"no-goroutine-left-waiting"},
+		"early":              {"never-early"},
+		"late":               {"on-time"},
+		"lost":               {"earliest-wins"},
+		"twice":              {"earliest-wins"},
+		"later-wins":         {"earliest-wins"},
+		"zero-waits":         {"after-zero"},
+		"add-cancels":        {"add-keeps-waiting"},
+		"clock-ignored":      {"delay-clock"},
+		"goroutines-wait":    {"no-goroutine-left-waiting"},
+		"blocks-when-down":   {"after-shutdown", "shutdown-frees-adders", "metrics-retries", "delay-differential"},
+		"no-heartbeat":       {"heartbeat"},
+		"queue-ignored":      {"injected-queue"},
+		"delivery-locks":     {"adder-never-waits"},
+		"zero-is-no-retry":   {"metrics-retries", "delay-concurrent", "delay-differential"},
+		"leaked":             {"no-retained-delayed-items"},
+		"len-counts-waiting": {"len-excludes-waiting", "never-early", "delay-clock", "shutdown-drops-waiting", "delay-differential"},
 	},
-	lacking: []string{"ready-order", "due-while-queued", "due-while-processing", "len-excludes-waiting", "shutdown-drops-waiting",
-		"after-shutdown", "shutdown-frees-adders", "heartbeat", "injected-queue", "adder-never-waits", "metrics-retries",
-		"no-retained-delayed-items", "delay-concurrent", "delay-differential"},
+	lacking: []string{"ready-order", "due-while-queued", "due-while-processing"},
 }
 
 // plantedDelaying is a delaying queue with a goroutine for each waiting item and
@@ -39,11 +44,12 @@ type plantedDelaying struct {
 	stop    chan struct{}
 	once    sync.Once
 	retries workqueue.CounterMetric
+	leaked  []string
 }
 
 func newPlantedDelaying(fault string) newDelayingQueue {
 	return func(c workqueue.TypedDelayingQueueConfig[string]) workqueue.TypedDelayingInterface[string] {
-		if c.Queue == nil {
+		if c.Queue == nil || fault == "queue-ignored" {
 			c.Queue = newPlanted("")(workqueue.TypedQueueConfig[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock})
 		}
 		if c.Clock == nil || fault == "clock-ignored" {
@@ -59,9 +65,12 @@ func newPlantedDelaying(fault string) newDelayingQueue {
 
 func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 	if q.ShuttingDown() {
+		if q.fault == "blocks-when-down" {
+			<-make(chan int)
+		}
 		return
 	}
-	if q.retries != nil {
+	if q.retries != nil && (d > 0 || q.fault != "zero-is-no-retry") {
 		q.retries.Inc()
 	}
 	if d <= 0 && q.fault != "zero-waits" {
@@ -92,6 +101,10 @@ func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 	}
 	q.waiting[item] = at
 	timer, beat := q.clock.NewTimer(d), q.clock.NewTicker(heartbeat)
+	beats := beat.C()
+	if q.fault == "no-heartbeat" {
+		beats = nil
+	}
 	go func() {
 		defer timer.Stop()
 		defer beat.Stop()
@@ -100,7 +113,7 @@ func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 			case <-q.stop:
 				return
 			case <-timer.C():
-			case <-beat.C():
+			case <-beats:
 			}
 		}
 		q.mu.Lock()
@@ -108,7 +121,14 @@ func (q *plantedDelaying) AddAfter(item string, d time.Duration) {
 		if due {
 			delete(q.waiting, item)
 		}
-		q.mu.Unlock()
+		if q.fault == "leaked" {
+			q.leaked = append(q.leaked, item)
+		}
+		if q.fault == "delivery-locks" {
+			defer q.mu.Unlock()
+		} else {
+			q.mu.Unlock()
+		}
 		if due {
 			q.TypedInterface.Add(item)
 		}
@@ -124,108 +144,21 @@ func (q *plantedDelaying) Add(item string) {
 	q.TypedInterface.Add(item)
 }
 
+func (q *plantedDelaying) Len() int {
+	n := q.TypedInterface.Len()
+	if q.fault == "len-counts-waiting" {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		n += len(q.waiting)
+	}
+	return n
+}
+
 func (q *plantedDelaying) ShutDown() {
 	if q.fault != "goroutines-wait" {
 		q.once.Do(func() { close(q.stop) })
 	}
 	q.TypedInterface.ShutDown()
-}
-
-var plantedLimiters = planting[newRateLimiter]{
-	clauses: rateLimiterClauses(), own: rateLimiterClauses(), new: newPlantedLimiter,
-	faults: map[string][]string{
-		"overflow":          {"no-overflow"},
-		"unclamped":         {"clamped"},
-		"sum-of":            {"exponential"},
-		"forget-ignored":    {"forget-resets"},
-		"requeues-less-one": {"num-requeues"},
-		"no-bucket":         {"bucket-burst"},
-	},
-	lacking: []string{"failures-by-item", "failures-kept", "no-retained-forgotten", "limiter-concurrent", "bucket-debt",
-		"bucket-refills", "bucket-ignores-forget", "max-of", "limiter-differential"},
-}
-
-// plantedLimiter is client-go's default limiter with one fault.
-type plantedLimiter struct {
-	workqueue.TypedRateLimiter[string]
-	fault string
-}
-
-func newPlantedLimiter(fault string) newRateLimiter {
-	return func() workqueue.TypedRateLimiter[string] {
-		l := &plantedLimiter{workqueue.DefaultTypedControllerRateLimiter[string](), fault}
-		if fault == "no-bucket" {
-			l.TypedRateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[string](baseDelay, maxDelay)
-		}
-		return l
-	}
-}
-
-func (l *plantedLimiter) When(item string) time.Duration {
-	failures := l.TypedRateLimiter.NumRequeues(item)
-	d := l.TypedRateLimiter.When(item)
-	switch {
-	case l.fault == "overflow" && failures >= 1000:
-		return baseDelay << failures // zero
-	case l.fault == "unclamped" && failures >= 18:
-		return baseDelay << min(failures, 30)
-	case l.fault == "sum-of":
-		return d + baseDelay
-	}
-	return d
-}
-
-func (l *plantedLimiter) Forget(item string) {
-	if l.fault != "forget-ignored" {
-		l.TypedRateLimiter.Forget(item)
-	}
-}
-
-func (l *plantedLimiter) NumRequeues(item string) int {
-	n := l.TypedRateLimiter.NumRequeues(item)
-	if l.fault == "requeues-less-one" {
-		return max(0, n-1)
-	}
-	return n
-}
-
-// What client-go's delaying queue gives up.
-var upstreamDelayRelaxes = []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain", "fault:no-retained-delayed-items"}
-
-var plantedLimitings = planting[newRateLimitingQueue]{
-	clauses: rateLimitingQueueClauses(), own: rateLimitingClauses, new: newPlantedLimiting, relaxes: upstreamDelayRelaxes,
-	faults: map[string][]string{
-		"asked-twice":    {"add-rate-limited"},
-		"forget-is-done": {"forget-is-not-done"},
-	},
-	lacking: []string{"limiter-asked", "forget-keeps-waiting", "injected-delaying-queue", "retry-cycle"},
-}
-
-// plantedLimiting is client-go's rate limiting queue with one fault.
-type plantedLimiting struct {
-	workqueue.TypedRateLimitingInterface[string]
-	limiter workqueue.TypedRateLimiter[string]
-	fault   string
-}
-
-func newPlantedLimiting(fault string) newRateLimitingQueue {
-	return func(l workqueue.TypedRateLimiter[string], c workqueue.TypedRateLimitingQueueConfig[string]) workqueue.TypedRateLimitingInterface[string] {
-		return &plantedLimiting{workqueue.NewTypedRateLimitingQueueWithConfig(l, c), l, fault}
-	}
-}
-
-func (q *plantedLimiting) AddRateLimited(item string) {
-	if q.fault == "asked-twice" {
-		q.limiter.When(item)
-	}
-	q.TypedRateLimitingInterface.AddRateLimited(item)
-}
-
-func (q *plantedLimiting) Forget(item string) {
-	if q.fault == "forget-is-done" {
-		q.Done(item)
-	}
-	q.TypedRateLimitingInterface.Forget(item)
 }
 
 // What controller-runtime's priority queue gives up. A provider's panic would end
@@ -241,21 +174,27 @@ var plantedPriorities = planting[newPriorityQueue]{
 		"first-only":       {"many-at-once"},
 		"delay-ignored":    {"waiting-does-not-block"},
 		"limiter-ignored":  {"rate-limited-or-after"},
+		"first-stays":      {"raised-goes-last", "raised-while-waiting", "priority-while-processing", "priority-differential"},
+		"bucket-too":       {"default-limiter"},
 	},
-	lacking: []string{"fifo-within-priority", "raised-goes-last", "never-lowered", "priority-while-processing", "place-of-add",
-		"processing-does-not-block", "ready-by-time", "add-ends-waiting", "raised-while-waiting", "default-limiter",
-		"metrics-real-retries", "priority-concurrent", "priority-differential"},
+	lacking: []string{"fifo-within-priority", "never-lowered", "place-of-add", "processing-does-not-block", "ready-by-time",
+		"add-ends-waiting", "metrics-real-retries", "priority-concurrent"},
 }
 
 // plantedPriority is controller-runtime's priority queue with one fault.
 type plantedPriority struct {
 	priorityqueue.PriorityQueue[string]
 	fault string
+	mu    sync.Mutex
+	first map[string]*int // the priority that each item was first added with
 }
 
 func newPlantedPriority(fault string) newPriorityQueue {
 	return func(name string, opts ...priorityqueue.Opt[string]) priorityqueue.PriorityQueue[string] {
-		return &plantedPriority{priorityqueue.New(name, opts...), fault}
+		if fault == "bucket-too" {
+			opts = append([]priorityqueue.Opt[string]{withLimiter(workqueue.DefaultTypedControllerRateLimiter[string]())}, opts...)
+		}
+		return &plantedPriority{PriorityQueue: priorityqueue.New(name, opts...), fault: fault, first: map[string]*int{}}
 	}
 }
 
@@ -271,6 +210,32 @@ func (q *plantedPriority) AddWithOpts(o priorityqueue.AddOpts, items ...string) 
 		o.After = 0
 	case q.fault == "limiter-ignored":
 		o.RateLimited = false
+	case q.fault == "first-stays":
+		for _, item := range items {
+			o.Priority = q.stays(item, o.Priority)
+			q.PriorityQueue.AddWithOpts(o, item)
+		}
+		return
 	}
 	q.PriorityQueue.AddWithOpts(o, items...)
 }
+
+// stays is the priority that an item was first added with since it was done last.
+func (q *plantedPriority) stays(item string, priority *int) *int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if first, ok := q.first[item]; ok {
+		return first
+	}
+	q.first[item] = priority
+	return priority
+}
+
+func (q *plantedPriority) Done(item string) {
+	q.mu.Lock()
+	delete(q.first, item)
+	q.mu.Unlock()
+	q.PriorityQueue.Done(item)
+}
+
+func (q *plantedPriority) Add(item string) { q.AddWithOpts(priorityqueue.AddOpts{}, item) }
