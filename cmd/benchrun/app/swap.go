@@ -62,6 +62,9 @@ or input.`,
   # A fresh API server each round, the state at its end, and the names of metrics
   benchrun swap ./cmd/manager --server 'hack/serve.sh' --load 'hack/load.sh' --state 'kubectl get deployments -A -o name' --metrics http://127.0.0.1:8080/metrics
 
+  # A load of ours, without one of your own
+  benchrun swap ./cmd/manager --load 'benchrun workload apply rolling-update'
+
   # Queues alone and informers alone, in twelve rounds
   benchrun swap ./cmd/manager --load 'make e2e' --arm queues,informers --rounds 12`,
 		Args: cobra.ArbitraryArgs, // counted where they are read

@@ -15,8 +15,8 @@ import (
 
 func workloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "workload show|validate|explain",
-		Short: "Inspect a workload before running it",
+		Use:   "workload show|validate|explain|apply",
+		Short: "Inspect a workload, or write it into a cluster",
 		Long: `Workload shows, checks and explains a workload: one of the presets that
 "benchrun list workloads" names, or a YAML file. A field that is left out has its
 default, which show prints.
@@ -39,7 +39,7 @@ Fields such as service, calls and size are distributions, and so are such flags:
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(workloadShowCommand(), workloadValidateCommand(), workloadExplainCommand())
+	cmd.AddCommand(workloadShowCommand(), workloadValidateCommand(), workloadExplainCommand(), workloadApplyCommand())
 	return cmd
 }
 

@@ -2,6 +2,8 @@ package app
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,4 +57,32 @@ func TestWorkloadExplain(t *testing.T) {
 	require.InDelta(t, 500, e.Total.Rate, 1e-6)
 	require.InDelta(t, 60_000, e.Total.All(), 1e-6)
 	require.Empty(t, e.Warnings)
+}
+
+// A workload is written to a server until it refuses, and what was done is told.
+func TestWorkloadApply(t *testing.T) {
+	for _, bad := range []struct{ args, want string }{
+		{"--only all", `--only: found "all", expected objects or events`},
+		{"--speed 0", `--speed: found "0"`},
+		{"--duration -1s", "--duration: found -1s, expected a time above 0"},
+		{"--kubeconfig nowhere", "kubeconfig: stat nowhere: no such file"},
+	} {
+		code, _, stderr := benchrun(t, append([]string{"workload", "apply", "rolling-update"}, strings.Fields(bad.args)...)...)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "error: "+bad.want)
+	}
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/namespaces") {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}}`))
+			return
+		}
+		http.Error(w, "no room", http.StatusInsufficientStorage)
+	}))
+	defer full.Close()
+	config := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(config, []byte(`{"clusters":[{"name":"a","cluster":{"server":"`+full.URL+`"}}],"contexts":[{"name":"a","context":{"cluster":"a"}}],"current-context":"a"}`), 0o600))
+	code, _, stderr := benchrun(t, "workload", "apply", "job-burst", "--kubeconfig", config)
+	require.Equal(t, 2, code)
+	require.Regexp(t, `^error: (Pod|Job|Node) \S+: .*; until then 0 objects created at first`, stderr)
 }

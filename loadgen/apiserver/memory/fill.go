@@ -13,14 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/apply"
 )
 
 // A mix is what one program watches, in a namespace of its own.
@@ -33,7 +31,7 @@ type kind struct {
 	schema.GroupVersionResource
 	share  int    // of a hundred
 	preset string // the kind of the load generator that makes it, "" for make
-	make   func(r *rand.Rand, i int) runtime.Object
+	make   func(r *rand.Rand, i int) loadgen.Object
 }
 
 var mixes = []mix{
@@ -74,20 +72,13 @@ func fill(ctx context.Context, config *rest.Config, m mix, objects int) error {
 	if err != nil {
 		return err
 	}
-	space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": m.namespace()}}}
-	if _, err := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Create(ctx, space, metav1.CreateOptions{}); err != nil {
-		return err
-	}
+	writer := apply.Writer{Client: client}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for _, k := range m.kinds {
-		create := func(object runtime.Object) {
-			group.Go(func() error {
-				if err := create(ctx, client.Resource(k.GroupVersionResource).Namespace(m.namespace()), object); err != nil {
-					return fmt.Errorf("%s: %w", k.Resource, err)
-				}
-				return nil
-			})
+		create := func(object loadgen.Object) {
+			object.SetNamespace(m.namespace())
+			group.Go(func() error { return writer.Create(ctx, object) })
 		}
 		n := objects * k.share / 100
 		if k.preset == "" {
@@ -102,34 +93,10 @@ func fill(ctx context.Context, config *rest.Config, m mix, objects int) error {
 			return err
 		}
 		for object := range g.First(0) {
-			create(object.DeepCopyObject())
+			create(object.DeepCopyObject().(loadgen.Object))
 		}
 	}
 	return group.Wait()
-}
-
-func create(ctx context.Context, client dynamic.ResourceInterface, object runtime.Object) error {
-	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return err
-	}
-	u := &unstructured.Unstructured{Object: tree}
-	if kinds, _, err := scheme.Scheme.ObjectKinds(object); err == nil {
-		u.SetGroupVersionKind(kinds[0])
-	}
-	for _, field := range []string{"namespace", "uid", "resourceVersion", "creationTimestamp", "selfLink", "ownerReferences", "generation"} {
-		unstructured.RemoveNestedField(u.Object, "metadata", field)
-	}
-	status, has := u.Object["status"]
-	made, err := client.Create(ctx, u, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	if whole, ok := status.(map[string]any); has && ok && len(whole) > 0 {
-		made.Object["status"] = status
-		_, err = client.UpdateStatus(ctx, made, metav1.UpdateOptions{})
-	}
-	return err
 }
 
 // objectMeta has what people and tools put on objects.
@@ -151,7 +118,7 @@ func text(r *rand.Rand, median float64) string {
 	return b.String()
 }
 
-func configMap(r *rand.Rand, i int) runtime.Object {
+func configMap(r *rand.Rand, i int) loadgen.Object {
 	c := &corev1.ConfigMap{ObjectMeta: objectMeta(r, "config", i), Data: map[string]string{}}
 	for n := range 1 + r.IntN(4) {
 		c.Data[fmt.Sprintf("file-%d.properties", n)] = text(r, 1200)
@@ -174,7 +141,7 @@ func podTemplate(r *rand.Rand, m metav1.ObjectMeta) corev1.PodTemplateSpec {
 	return t
 }
 
-func deployment(r *rand.Rand, i int) runtime.Object {
+func deployment(r *rand.Rand, i int) loadgen.Object {
 	d := &appsv1.Deployment{ObjectMeta: objectMeta(r, "deployment", i)}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: d.Labels}
 	d.Spec.Template = podTemplate(r, d.ObjectMeta)
@@ -184,7 +151,7 @@ func deployment(r *rand.Rand, i int) runtime.Object {
 	return d
 }
 
-func job(r *rand.Rand, i int) runtime.Object {
+func job(r *rand.Rand, i int) loadgen.Object {
 	j := &batchv1.Job{ObjectMeta: objectMeta(r, "job", i)}
 	j.Spec.Template = podTemplate(r, j.ObjectMeta)
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever

@@ -14,8 +14,8 @@
 //  2. benchrun memory predicts from a sample of a thousand objects, and measures with
 //     fewer objects than there are.
 //  3. Real programs (programs.go) start again and again, each time as a process that
-//     reads its own heap and resident set: informers of client-go, a manager of
-//     controller-runtime, and client-go's with each of a few changes.
+//     reads its own heap, resident set and control group: informers of client-go, a
+//     manager of controller-runtime, and client-go's with each of a few changes.
 //  4. The page compares (page.go).
 package main
 
@@ -64,7 +64,9 @@ func main() {
 	flag.Parse()
 	var err error
 	if p.Kind != "" {
-		err = p.run(ctx)
+		if err = enterGroup(); err == nil {
+			err = p.run(ctx)
+		}
 	} else {
 		err = prove(ctx, o, p.Mix)
 	}
@@ -184,6 +186,7 @@ func predict(ctx context.Context, o options, kubeconfig string, m mix, encoding 
 type reading struct {
 	Objects                             int
 	BaseHeap, BaseResident, Live, Start uint64
+	BaseGroup, Group                    uint64 // of its control group; 0 if it may have none
 }
 
 // start runs the program in a process of its own.
@@ -197,6 +200,9 @@ func (p program) start(ctx context.Context, kubeconfig string) (r reading, err e
 	var stderr strings.Builder
 	c.Stderr = &stderr
 	b, err := c.Output()
+	if c.Process != nil {
+		leaveGroup(c.Process.Pid)
+	}
 	if err != nil {
 		return r, errors.Join(err, errors.New(stderr.String()))
 	}

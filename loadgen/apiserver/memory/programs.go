@@ -75,10 +75,12 @@ func (p program) run(ctx context.Context) error {
 	r.BaseHeap = live()
 	debug.FreeOSMemory()
 	r.BaseResident = status("VmRSS")
+	r.BaseGroup, _ = group()
 	if err := start(ctx); err != nil {
 		return err
 	}
 	time.Sleep(afterStart)
+	_, r.Group = group()
 	r.Start, r.Live, r.Objects = status("VmHWM"), live(), count()
 	if r.Objects == 0 {
 		return errors.New("the stores are empty")
