@@ -209,13 +209,27 @@ func (p program) manager(config *rest.Config, m mix) (start func(context.Context
 	}
 	return start, func() (n int) {
 		for _, object := range objects {
-			informer, err := mgr.GetCache().GetInformer(context.Background(), object)
-			if err == nil {
-				n += len(informer.(cache.SharedIndexInformer).GetStore().ListKeys())
-			}
+			n += cached(mgr.GetCache(), object)
 		}
 		return n
 	}, nil
+}
+
+// cached is how many objects of one kind a cache holds, 0 if it can't tell.
+func cached(from ctrlcache.Cache, object client.Object) int {
+	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	if err != nil {
+		return 0
+	}
+	made, err := scheme.Scheme.New(kinds[0].GroupVersion().WithKind(kinds[0].Kind + "List"))
+	if err != nil {
+		return 0
+	}
+	list, ok := made.(client.ObjectList)
+	if !ok || from.List(context.Background(), list) != nil {
+		return 0
+	}
+	return meta.LenList(list)
 }
 
 func newObject(mapper meta.RESTMapper, k kind) (client.Object, error) {
