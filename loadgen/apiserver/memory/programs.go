@@ -194,6 +194,10 @@ func (p program) manager(config *rest.Config, m mix) (start func(context.Context
 			return nil, nil, err
 		}
 		objects = append(objects, object)
+		// Asked for before the start, so that the cache has not synced without it.
+		if _, err := mgr.GetCache().GetInformer(context.Background(), object, ctrlcache.BlockUntilSynced(false)); err != nil {
+			return nil, nil, err
+		}
 		err = ctrl.NewControllerManagedBy(mgr).For(object).Named(k.Resource).
 			Complete(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }))
 		if err != nil {
