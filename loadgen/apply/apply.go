@@ -37,7 +37,8 @@ import (
 type Writer struct {
 	Client dynamic.Interface
 	Clock  clock.Clock // nil is the real one
-	// Done is called after each write with how many there were; nil for nobody.
+	// Done is called after each write, from several goroutines, with how many there were;
+	// nil for nobody.
 	Done func(writes int64)
 
 	writes     atomic.Int64
