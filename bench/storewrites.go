@@ -89,7 +89,7 @@ func storeWriteCases() []Case {
 		questions = append(questions, indexerQuestion{
 			name: fmt.Sprintf("op=replace/listers=10/namespaces=%s/each=%s", human(s.namespaces), human(s.each)), unit: wallTime,
 			summary: "a full list replaces the contents beside goroutines that list a namespace each 10 ms",
-			run: contention{n: s.objects(), indices: 1, readers: 10, made: s.pods, read: s.lists(true), pause: 10 * time.Millisecond}.replace,
+			run:     contention{n: s.objects(), indices: 1, readers: 10, made: s.pods, read: s.lists(true), pause: 10 * time.Millisecond}.replace,
 		})
 		all = append(all, withNull(newNullIndexerOf(s.objects(), s.each), questions...)...)
 	}
