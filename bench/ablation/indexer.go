@@ -36,9 +36,4 @@ var indexerTechniques = []Technique{{
 		File: "impl/indexer/contents.go",
 		Old:  "\tcase w.hole == 0:\n\t\tw.hole = slot + 1\n\t\treturn\n",
 	}},
-}, {
-	Name: "cache-line-apart", Component: "indexer", Variant: "snapshot",
-	Why:   "what every write changes is not in the cache line that every Get reads",
-	Cases: []string{"op=mixed/goroutines=8/get=95/n=100k"},
-	Edits: []Edit{{File: "impl/indexer/snapshot.go", Old: "\t_ [64]byte // every write", New: "\t_ [0]byte // every write"}},
 }}

@@ -1,15 +1,6 @@
 package ablation
 
 var informerTechniques = []Technique{{
-	Name: "batches-reused", Component: "informer", Variant: "snapshot",
-	Why:   "the batches that handlers are given come from a pool",
-	Cases: []string{"op=event/readers=10/pause=10ms/n=10k", "op=fan-out/handlers=10/n=10k"},
-	Edits: []Edit{{
-		File: "impl/informer/batch.go",
-		Old:  "if cap(b.notifications) <= pooledBatch {",
-		New:  "if false && cap(b.notifications) <= pooledBatch {",
-	}},
-}, {
 	Name: "pacer", Component: "informer", Variant: "snapshot",
 	Why:   "a handler waits now and then, so that the workers that its calls woke need not wait for the end of its batch",
 	Cases: []string{"op=wait/burst=20/gap=2ms/handlers=1", "op=wait/burst=200/gap=20ms/handlers=10", "op=event/readers=10/pause=10ms/n=10k"},

@@ -34,15 +34,6 @@ var queueTechniques = []Technique{{
 	Cases: []string{"op=reconcile/workers=4", "op=concurrent/producers=4/workers=16/window=4096", "op=concurrent/producers=4/workers=1024/window=4096"},
 	Edits: []Edit{{File: "impl/internal/core/turns.go", Old: "\tt.turn.Lock()\n\tt.mu.Lock()\n\tt.turn.Unlock()\n", New: "\tt.mu.Lock()\n"}},
 }, {
-	Name: "strings-hashed-as-such", Component: "queue", Variant: "compact",
-	Why:   "maphash.String hashes the usual key faster than maphash.Comparable",
-	Cases: []string{"op=reconcile/workers=4", "op=backlog/n=100k", "op=cycle/keys=dup50/n=10k"},
-	Edits: []Edit{{
-		File: "impl/internal/keytable/keytable.go",
-		Old:  "if s, ok := any(key).(string); ok {",
-		New:  "if s, ok := any(key).(string); ok && false {",
-	}},
-}, {
 	Name: "gather-due", Component: "delaying-queue", Variant: "heap4",
 	Why:   "many items that are due at once are sorted together, not popped one by one",
 	Cases: []string{"op=pop-due/n=10k", "op=pop-due/n=1M"},

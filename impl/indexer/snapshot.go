@@ -22,13 +22,10 @@ type SnapshotStore struct {
 	seed     maphash.Seed
 	contents atomic.Pointer[contents] // exchanged under mu
 	schema   atomic.Pointer[schema]   // exchanged under mu
-
-	_ [64]byte // every write changes the rest, and Get reads the above
-
-	mu   sync.Mutex
-	now  uint64       // the number of the last write
-	live atomic.Int64 // how many snapshots somebody may still read
-	rv   string
+	mu       sync.Mutex
+	now      uint64       // the number of the last write
+	live     atomic.Int64 // how many snapshots somebody may still read
+	rv       string
 }
 
 var _ cache.ThreadSafeStoreWithTransaction = (*SnapshotStore)(nil)

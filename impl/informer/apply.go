@@ -17,10 +17,10 @@ func (s *informer) process(obj any, initial bool) error {
 	return s.metrics.measure(s.indexer, func() error {
 		s.moment.Lock()
 		defer s.moment.Unlock()
-		b := newBatch()
-		defer s.fanout.publish(b) // what was stored is told, also when an index function panics later
+		var b batch
+		defer func() { s.fanout.publish(b) }() // what was stored is told, also when an index function panics later
 		for i := range deltas {
-			if err := s.apply(&deltas[i], initial, b); err != nil {
+			if err := s.apply(&deltas[i], initial, &b); err != nil {
 				return err
 			}
 		}
@@ -34,9 +34,9 @@ func (s *informer) processBatch(deltas []cache.Delta, initial bool) error {
 	return s.metrics.measure(s.indexer, func() error {
 		s.moment.Lock()
 		defer s.moment.Unlock()
-		b := newBatch()
-		defer s.fanout.publish(b)
-		return s.transact(deltas, initial, b)
+		b := make(batch, 0, len(deltas))
+		defer func() { s.fanout.publish(b) }()
+		return s.transact(deltas, initial, &b)
 	})
 }
 
@@ -70,19 +70,19 @@ func (s *informer) transact(deltas []cache.Delta, initial bool, b *batch) error 
 	stored := false
 	defer func() {
 		if !stored { // an index function panics
-			b.notifications = b.notifications[:0]
+			*b = nil
 		}
 	}()
 	s.store.Transaction(s.txns...)
 	stored = true
 	// In a loop of its own, the cache misses of one object's old version do not
 	// wait for those of the one before.
-	for i := range b.notifications {
-		if n := &b.notifications[i]; (n.kind == resynced || n.kind == repeated) && !sameVersion(n.old, n.new) {
+	for i := range *b {
+		if n := &(*b)[i]; (n.kind == resynced || n.kind == repeated) && !sameVersion(n.old, n.new) {
 			n.kind = updated
 		}
 	}
-	s.track(b.notifications)
+	s.track(*b)
 	return errors.Join(errs...)
 }
 
@@ -97,8 +97,8 @@ func (s *informer) track(notifications []notification) {
 
 // apply stores one delta and adds to b what is to be told.
 func (s *informer) apply(d *cache.Delta, initial bool, b *batch) error {
-	from := len(b.notifications)
-	defer func() { s.track(b.notifications[from:]) }()
+	from := len(*b)
+	defer func() { s.track((*b)[from:]) }()
 	switch d.Type {
 	case cache.Sync, cache.Replaced, cache.Added, cache.Updated, cache.Deleted:
 		key, err := keyFunc(d.Object)

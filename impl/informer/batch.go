@@ -1,10 +1,5 @@
 package informer
 
-import (
-	"sync"
-	"sync/atomic"
-)
-
 // A kind says which method of a handler a notification calls.
 type kind uint8
 
@@ -23,33 +18,7 @@ type notification struct {
 	kind     kind
 }
 
-// A batch is what one pop of the queue has to tell. The handlers share it; the
-// last one to finish with it puts it back.
-type batch struct {
-	notifications []notification
-	unfinished    atomic.Int32
-}
+// A batch is what one pop of the queue has to tell. The handlers share it.
+type batch []notification
 
-// pooledBatch is the largest batch that is kept for reuse.
-const pooledBatch = 1024
-
-var batches = sync.Pool{New: func() any { return new(batch) }}
-
-func newBatch() *batch { return batches.Get().(*batch) }
-
-func (b *batch) add(n ...notification) { b.notifications = append(b.notifications, n...) }
-
-// finished is called once for each handler that was given b.
-func (b *batch) finished() {
-	if b.unfinished.Add(-1) == 0 {
-		b.recycle()
-	}
-}
-
-func (b *batch) recycle() {
-	if cap(b.notifications) <= pooledBatch {
-		clear(b.notifications) // the pool must keep no object alive
-		b.notifications = b.notifications[:0]
-		batches.Put(b)
-	}
-}
+func (b *batch) add(n ...notification) { *b = append(*b, n...) }

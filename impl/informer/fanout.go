@@ -23,10 +23,9 @@ func (f *fanout) add(h *handler, stored []any) {
 	defer f.mu.Unlock()
 	f.handlers = append(f.handlers, h)
 	if len(stored) > 0 {
-		b := &batch{notifications: make([]notification, len(stored))}
-		b.unfinished.Store(2) // not for the pool
+		b := make(batch, len(stored))
 		for i, obj := range stored {
-			b.notifications[i] = notification{kind: initialAdd, new: obj}
+			b[i] = notification{kind: initialAdd, new: obj}
 		}
 		h.synced.expect(len(stored))
 		h.push(delivery{batch: b})
@@ -92,10 +91,10 @@ func (f *fanout) sourceSynced() {
 // publish gives b to every handler. Updates that changed nothing count only for
 // handlers that are due for a resync, as all are until the first check; those of
 // lists and resyncs never for one that wants no resyncs.
-func (f *fanout) publish(b *batch) {
+func (f *fanout) publish(b batch) {
 	initial, resyncs, repeats := 0, 0, 0
-	for i := range b.notifications {
-		switch b.notifications[i].kind {
+	for i := range b {
+		switch b[i].kind {
 		case initialAdd:
 			initial++
 		case resynced:
@@ -104,13 +103,8 @@ func (f *fanout) publish(b *batch) {
 			repeats++
 		}
 	}
-	if len(b.notifications) == 0 { // of a bookmark
-		b.recycle()
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b.unfinished.Store(int32(len(f.handlers)) + 1)
 	for _, h := range f.handlers {
 		d := delivery{b, h.resyncing && h.resync.period != 0, h.resyncing}
 		skipped := 0
@@ -120,16 +114,14 @@ func (f *fanout) publish(b *batch) {
 		if !d.repeats {
 			skipped += repeats
 		}
-		if skipped == len(b.notifications) {
-			b.unfinished.Add(-1)
-			continue
+		if skipped == len(b) {
+			continue // all of it, or a bookmark, of which there is nothing to tell
 		}
 		if initial > 0 {
 			h.synced.expect(initial)
 		}
 		h.push(d)
 	}
-	b.finished()
 }
 
 // shouldResync tells whether a handler is due, and makes the coming resync go to

@@ -36,7 +36,7 @@ type handler struct {
 
 // A delivery is a batch for one handler.
 type delivery struct {
-	*batch
+	batch
 	resyncs, repeats bool // the handler is to be told of these
 }
 
@@ -63,7 +63,7 @@ func (h *handler) push(d delivery) {
 	h.mu.Lock()
 	h.pending = append(h.pending, d)
 	if h.backlog != nil {
-		h.waiting += len(d.notifications)
+		h.waiting += len(d.batch)
 		h.backlog.Set(float64(h.waiting))
 	}
 	wake := len(h.pending) == 1 // else the goroutine is busy, or was woken before
@@ -135,7 +135,7 @@ func (h *handler) take() []delivery {
 
 // deliver makes the calls of a batch. It is false when the handler was closed.
 func (h *handler) deliver(d delivery) (open bool) {
-	for next := 0; next < len(d.notifications); {
+	for next := 0; next < len(d.batch); {
 		if h.crashed {
 			h.pace.rest()
 			select { // a handler that always panics must not take all the time
@@ -147,7 +147,6 @@ func (h *handler) deliver(d delivery) (open bool) {
 			return false
 		}
 	}
-	d.finished()
 	return true
 }
 
@@ -163,12 +162,12 @@ func (h *handler) call(d delivery, next *int) (open bool) {
 		}
 	}()
 	defer utilruntime.HandleCrashWithLogger(h.logger)
-	for *next < len(d.notifications) {
+	for *next < len(d.batch) {
 		if h.closed.Load() {
 			open, h.crashed = false, false
 			return open
 		}
-		n = &d.notifications[*next]
+		n = &d.batch[*next]
 		*next++
 		if h.backlog != nil {
 			h.took()

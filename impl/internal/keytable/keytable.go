@@ -85,9 +85,6 @@ func (t *Table[K, V]) hashOf(key K) uint32 {
 	if t.hash != nil {
 		return t.hash(key)
 	}
-	if s, ok := any(key).(string); ok { // the usual key, for which there is a faster way
-		return uint32(maphash.String(t.seed, s))
-	}
 	return uint32(maphash.Comparable(t.seed, key))
 }
 
