@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,11 +63,13 @@ func TestRun(t *testing.T) {
 		"transform":    func(j *child.Job) { j.Drop, j.Intern = []string{"metadata.managedFields"}, true },
 		"blocked":      func(j *child.Job) { j.Blocked = true },
 		"indices":      func(j *child.Job) { j.Indices = []string{"owner", "label:app"} },
+		"limit":        func(j *child.Job) { j.Limit, j.StartOnly = 1<<20, false }, // far below what lives
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := job(s)
 			change(&j)
 			r, err := child.Run(t.Context(), j)
+			debug.SetMemoryLimit(math.MaxInt64)
 			require.NoError(t, err)
 			require.NoError(t, s.Err())
 			assert.Equal(t, pods+widgets, r.Objects)

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,13 +26,15 @@ type observer struct {
 	points []Point
 	every  int // readings a point stands for
 	n      int
+	reader *reader
 	stop   chan struct{}
 	ended  sync.WaitGroup
 }
 
 func observe() *observer {
 	resetPeak()
-	o := &observer{began: time.Now(), cpu: cputime.Process(), every: 1, stop: make(chan struct{})}
+	o := &observer{began: time.Now(), cpu: cputime.Process(), every: 1, stop: make(chan struct{}),
+		points: make([]Point, 0, mostPoints), reader: newReader()}
 	o.ended.Go(func() {
 		tick := time.NewTicker(observeEvery)
 		defer tick.Stop()
@@ -51,12 +51,12 @@ func observe() *observer {
 }
 
 func (o *observer) read() {
-	p := Point{At: time.Since(o.began), Heap: heapObjects()}
+	p := Point{At: time.Since(o.began), Heap: o.reader.heapObjects()}
 	o.phase.Heap = max(o.phase.Heap, p.Heap)
 	if o.n++; o.n%o.every != 0 {
 		return
 	}
-	p.Resident = status("VmRSS")
+	p.Resident = o.reader.status(resident)
 	o.phase.Resident = max(o.phase.Resident, p.Resident)
 	o.points = append(o.points, p)
 	if len(o.points) >= mostPoints { // half as many, of twice the time each
@@ -76,17 +76,9 @@ func (o *observer) finish() Phase {
 	o.ended.Wait()
 	o.read()
 	o.phase.Took, o.phase.CPU = time.Since(o.began), cputime.Process()-o.cpu
-	if peak := status("VmHWM"); peak > 0 {
-		o.phase.Resident = max(o.phase.Resident, peak)
-	}
+	o.phase.Resident = max(o.phase.Resident, o.reader.status(residentPeak))
+	o.reader.close()
 	return o.phase
-}
-
-// heapObjects is what objects take, those that are dead but not swept included.
-func heapObjects() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
 
 // live is what lives after a collection. The second one clears what finalizers
@@ -117,20 +109,43 @@ func collections() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// status reads a figure of this process in bytes; 0 where the system has none.
-func status(name string) uint64 {
-	b, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(b) {
-		if rest, ok := strings.CutPrefix(string(line), name+":"); ok {
-			n, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return n << 10
-		}
-	}
-	return 0
+// A reader reads figures of this process without allocating: near a memory limit each
+// allocation may begin a collection, and reading every few milliseconds would be what
+// keeps the process busy.
+type reader struct {
+	sample [1]metrics.Sample
+	text   [4096]byte
+	file   *os.File // /proc/self/status, nil where the system has none
 }
+
+func newReader() *reader {
+	r := &reader{sample: [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}}
+	r.file, _ = os.Open("/proc/self/status")
+	return r
+}
+
+// heapObjects is what objects take, those that are dead but not swept included.
+func (r *reader) heapObjects() uint64 {
+	metrics.Read(r.sample[:])
+	return r.sample[0].Value.Uint64()
+}
+
+var resident, residentPeak = []byte("VmRSS:"), []byte("VmHWM:")
+
+// status reads a figure of this process in bytes; 0 where the system has none.
+func (r *reader) status(name []byte) (figure uint64) {
+	n, _ := r.file.ReadAt(r.text[:], 0) // of no file, none
+	_, rest, _ := bytes.Cut(r.text[:n], name)
+	for _, c := range bytes.TrimLeft(rest, " \t") {
+		if c < '0' || c > '9' {
+			break
+		}
+		figure = 10*figure + uint64(c-'0')
+	}
+	return figure << 10
+}
+
+func (r *reader) close() { _ = r.file.Close() }
 
 // resetPeak makes the peak of the resident set begin anew, where the system lets it.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) }

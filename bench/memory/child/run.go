@@ -25,6 +25,8 @@ import (
 const (
 	quiet     = 60 * time.Millisecond
 	idleShare = 0.1
+	// longestBusy is how long it may take until it is.
+	longestBusy = 30 * time.Second
 )
 
 // What the service phase does: rounds of changes to a part of the objects, until
@@ -68,7 +70,9 @@ func Run(ctx context.Context, j Job) (Reading, error) {
 	}
 	reading.BaseHeap = live()
 	settle()
-	reading.BaseResident, reading.BaseGo = status("VmRSS"), counted()
+	now := newReader()
+	reading.BaseResident, reading.BaseGo = now.status(resident), counted()
+	now.close()
 
 	var running sync.WaitGroup
 	o := observe()
@@ -82,7 +86,9 @@ func Run(ctx context.Context, j Job) (Reading, error) {
 	if err := r.wait(ctx, wait); err != nil {
 		return reading, err
 	}
-	r.idle(ctx)
+	if err := r.idle(ctx); err != nil {
+		return reading, err
+	}
 	reading.Start = o.finish()
 	reading.Timeline = o.points
 	reading.Start.Events = r.calls.Load()
@@ -215,18 +221,25 @@ func (r *run) wait(ctx context.Context, checkers []cache.DoneChecker) error {
 	return errors.New("the lists did not come in time")
 }
 
-// idle waits until the process does nothing any more.
-func (r *run) idle(ctx context.Context) {
-	for ctx.Err() == nil {
+// idle waits until the process does nothing any more. One whose memory limit is too low
+// for what lives collects for ever.
+func (r *run) idle(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < longestBusy; {
 		before := cputime.Process()
 		select {
 		case <-time.After(quiet):
 		case <-ctx.Done():
+			return ctx.Err()
 		}
 		if cputime.Process()-before < time.Duration(idleShare*float64(quiet)) {
-			return
+			return nil
 		}
 	}
+	limit := "without a memory limit"
+	if r.job.Limit > 0 {
+		limit = fmt.Sprintf("with a memory limit of %d bytes", r.job.Limit)
+	}
+	return fmt.Errorf("%s after all objects had come the process was still busy, %s, expected it to come to rest", longestBusy, limit)
 }
 
 // serve measures the service and the relist.
@@ -240,7 +253,9 @@ func (r *run) serve(ctx context.Context, reading *Reading) error {
 		if err := r.order(ctx, fmt.Sprintf("/churn?thousandths=%d", churnThousandths)); err != nil {
 			return err
 		}
-		r.idle(ctx)
+		if err := r.idle(ctx); err != nil {
+			return err
+		}
 	}
 	reading.Service = o.finish()
 	reading.Service.Events = r.calls.Load() - calls
@@ -261,7 +276,9 @@ func (r *run) serve(ctx context.Context, reading *Reading) error {
 			}
 		}
 	}
-	r.idle(ctx)
+	if err := r.idle(ctx); err != nil {
+		return err
+	}
 	reading.Relist = o.finish()
 	return nil
 }
