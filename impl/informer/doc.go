@@ -33,7 +33,7 @@
 //     workers run that the calls have woken (see pacer).
 //
 // A controller-runtime client with EnableReadYourWritesConsistency reads its own writes
-// from it, and the store's LastStoreSyncResourceVersion follows events and bookmarks.
+// from it (example in loadgen/drive); LastStoreSyncResourceVersion follows bookmarks too.
 //
 // Programs gain whose goroutines list the cache while events come, and those with
 // several handlers. TestInformer in package impltest is what is kept, clause by clause.

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/impl/informer"
 )
 
 // controller-runtime's client with EnableReadYourWritesConsistency reads from every
@@ -40,8 +41,7 @@ func TestClientReadsItsOwnWrites(t *testing.T) {
 }
 
 func readOwnWrites(t *testing.T, newInformer impl.NewInformer) {
-	api := &configMapAPI{version: 1}
-	api.stored = corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "u", ResourceVersion: "1"}}
+	api := newConfigMapAPI()
 	c := newConsistentClient(t, api, newInformer)
 	key := client.ObjectKey{Namespace: "default", Name: "a"}
 	read := make(chan error)
@@ -55,7 +55,7 @@ func readOwnWrites(t *testing.T, newInformer impl.NewInformer) {
 		require.NoError(t, c.Update(t.Context(), &got))
 		get()
 		assertWaits(t, read)
-		api.tell(t)
+		require.NoError(t, api.tell())
 		require.NoError(t, <-read)
 		assert.Equal(t, strconv.Itoa(i), got.Data["written"])
 	}
@@ -63,8 +63,49 @@ func readOwnWrites(t *testing.T, newInformer impl.NewInformer) {
 	require.NoError(t, c.Delete(t.Context(), &got))
 	get()
 	assertWaits(t, read)
-	api.tell(t)
+	require.NoError(t, api.tell())
 	assert.True(t, apierrors.IsNotFound(<-read))
+}
+
+// A reconciler reads what it wrote a moment ago: with the option, a Get through the
+// cache waits until the informer has told of the client's own write. (In a manager:
+// ctrl.Options{Cache: cache.Options{NewInformer: informer.NewWithResync}, Client:
+// client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}}}.)
+func Example_readYourOwnWrites() {
+	ctx, stop := context.WithCancel(context.Background())
+	api := newConfigMapAPI() // a program has a cluster's
+	config, mapper := api.config()
+	objects, err := ctrlcache.New(config, ctrlcache.Options{Scheme: scheme.Scheme, Mapper: mapper, NewInformer: informer.NewWithResync})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ended := make(chan error)
+	go func() { ended <- objects.Start(ctx) }()
+	yes := true
+	c, err := client.New(config, client.Options{Scheme: scheme.Scheme, Mapper: mapper,
+		Cache: &client.CacheOptions{Reader: objects, EnableReadYourWritesConsistency: &yes}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	key := client.ObjectKey{Namespace: "default", Name: "a"}
+	var read corev1.ConfigMap
+	err = c.Get(ctx, key, &read)
+	fmt.Println("at first:", read.Data["leader"], err)
+	read.Data = map[string]string{"leader": "web-0"}
+	fmt.Println("write:", c.Update(ctx, &read))
+	go func() { _ = api.tell() }() // the watch event comes after the answer
+	err = c.Get(ctx, key, &read)
+	fmt.Println("then:", read.Data["leader"], err)
+	stop()
+	fmt.Println(<-ended)
+	// Output:
+	// at first:  <nil>
+	// write: <nil>
+	// then: web-0 <nil>
+	// <nil>
 }
 
 func assertWaits(t *testing.T, read <-chan error) {
@@ -78,9 +119,7 @@ func assertWaits(t *testing.T, read <-chan error) {
 
 // newConsistentClient makes a client and its cache, which ends with the test.
 func newConsistentClient(t *testing.T, api *configMapAPI, newInformer impl.NewInformer) client.Client {
-	config := &rest.Config{Host: "http://api", Transport: api, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	config, mapper := api.config()
 	objects, err := ctrlcache.New(config, ctrlcache.Options{
 		Scheme: scheme.Scheme, Mapper: mapper,
 		NewInformer: func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
@@ -107,6 +146,17 @@ type configMapAPI struct {
 	stored  corev1.ConfigMap
 	held    []metav1.WatchEvent
 	watch   *io.PipeWriter
+}
+
+func newConfigMapAPI() *configMapAPI {
+	return &configMapAPI{version: 1,
+		stored: corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "u", ResourceVersion: "1"}}}
+}
+
+func (a *configMapAPI) config() (*rest.Config, meta.RESTMapper) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	return &rest.Config{Host: "http://api", Transport: a, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, mapper
 }
 
 func (a *configMapAPI) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -147,13 +197,16 @@ func (a *configMapAPI) wrote(as watch.EventType) {
 }
 
 // tell lets the watch have what was written.
-func (a *configMapAPI) tell(t *testing.T) {
+func (a *configMapAPI) tell() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, event := range a.held {
-		assert.NoError(t, json.NewEncoder(a.watch).Encode(event))
+		if err := json.NewEncoder(a.watch).Encode(event); err != nil {
+			return err
+		}
 	}
 	a.held = nil
+	return nil
 }
 
 func answer(code int, body any) *http.Response {
