@@ -73,6 +73,7 @@ func readOwnWrites(t *testing.T, newInformer impl.NewInformer) {
 // client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}}}.)
 func Example_readYourOwnWrites() {
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	api := newConfigMapAPI() // a program has a cluster's
 	config, mapper := api.config()
 	objects, err := ctrlcache.New(config, ctrlcache.Options{Scheme: scheme.Scheme, Mapper: mapper, NewInformer: informer.NewWithResync})
