@@ -224,10 +224,13 @@ func (r *run) wait(ctx context.Context, checkers []cache.DoneChecker) error {
 // idle waits until the process does nothing any more. One whose memory limit is too low
 // for what lives collects for ever.
 func (r *run) idle(ctx context.Context) error {
+	tick := time.NewTicker(quiet) // one, as what allocates may collect
+	defer tick.Stop()
+	<-tick.C
 	for began := time.Now(); time.Since(began) < longestBusy; {
 		before := cputime.Process()
 		select {
-		case <-time.After(quiet):
+		case <-tick.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
