@@ -20,7 +20,7 @@ lint: ## gofmt, go vet, staticcheck, go mod tidy
 	scripts/lint.sh
 minors: ## build and test the library against each supported Kubernetes minor
 	scripts/minors.sh
-matrix: ## run the conformance suites under other schedulers and collectors, and for 32 bits
+matrix: ## run the conformance suites under other schedulers and collectors; vet for each platform
 	scripts/conformance-matrix.sh
 fuzz: ## fuzz every target, FUZZTIME in all (default 30s)
 	scripts/fuzz.sh $(FUZZTIME)
