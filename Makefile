@@ -2,13 +2,15 @@
 .DEFAULT_GOAL := help
 FUZZTIME ?= 30s
 SOAK ?= 1h
+# As benchrun's own builds have it, so that all of them share what is compiled.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 run: ## compare every variant on the quick profile (about 2 minutes) and write a report
-	go run -trimpath ./cmd/benchrun run
+	go run ./cmd/benchrun run
 build: ## build benchrun into the current folder
-	go build -trimpath -o benchrun ./cmd/benchrun
+	go build -o benchrun ./cmd/benchrun
 test: ## run the tests
 	go test -timeout 30m ./...
 	go test -C impl -timeout 30m ./...
@@ -35,12 +37,12 @@ peers: ## run the contract on other projects' queues and caches
 ablation: ## show what each technique of each variant brings (RUN: its result directory)
 	go run ./cmd/benchrun ablation --out $(or $(RUN),reports/out/ablation)
 results: ## write reports/results from the result directories in RUN
-	go run -trimpath ./cmd/benchrun results $(RUN)
+	go run ./cmd/benchrun results $(RUN)
 judge: ## judge tune on 120 fresh controllers and write reports/results/judge.md (an hour)
 	mkdir -p reports/results
 	go test ./bench/tune -run TestFresh -count=1 -timeout 0 -v -args -fresh 120 -fresh-from $$(date +%s) -page ../../reports/results/judge.md
 	go test ./bench/tune -count=1 -timeout 0 -args -known 2 -judged 2
 smoke: ## a short run of the main job
-	go run -trimpath ./cmd/benchrun run --budget 20s
+	go run ./cmd/benchrun run --budget 20s
 
 .PHONY: help run build test race bench lint minors growth fuzz soak e2e peers ablation results judge smoke
