@@ -67,6 +67,7 @@ func informerCases(seed uint64) []Case {
 	}
 	all = append(all, informerWaitQuestions(seed)...)
 	all = append(all, informerMemoryQuestions(seed)...)
+	all = append(all, informerDecodeQuestions(seed)...)
 	c := component[impl.NewInformer]{"informer", "client-go", impl.Informers()}
 	return c.cases(all...)
 }
@@ -144,15 +145,15 @@ func (s *server) run(b *testing.B, v informerVariant, handlers int, update func(
 // serve starts an informer on s with a handler for each of updates.
 func (s *server) serve(b *testing.B, v informerVariant, updates []func(obj any)) cache.SharedIndexInformer {
 	b.Helper()
-	informer, stop := s.launch(b, v, updates)
+	informer, stop := launch(b, s, v, updates)
 	b.Cleanup(stop)
 	return informer
 }
 
 // launch is serve for those that stop the informer themselves.
-func (s *server) launch(b *testing.B, v informerVariant, updates []func(obj any)) (_ cache.SharedIndexInformer, stop func()) {
+func launch(b *testing.B, source cache.ListerWatcher, v informerVariant, updates []func(obj any)) (_ cache.SharedIndexInformer, stop func()) {
 	b.Helper()
-	informer := v.New(s, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+	informer := v.New(source, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod: time.Minute,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 	})

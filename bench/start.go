@@ -42,7 +42,7 @@ func startUp(b *testing.B, v informerVariant, informers, n, handlers int, seed u
 	start := func() (stop func()) {
 		stops := make([]func(), informers)
 		for i, s := range servers {
-			_, stops[i] = s.launch(b, v, ignore)
+			_, stops[i] = launch(b, s, v, ignore)
 		}
 		return func() {
 			for _, stop := range stops {
