@@ -121,7 +121,7 @@ func TestKnownSystems(t *testing.T) {
 	numbers(t)
 	list := systems()
 	if *known == 1 {
-		list = []system{list[0], list[2]}
+		list = list[:1] // TestRecommendationsAgainstAGrid has one behind a limit
 	}
 	for _, s := range list {
 		for n := range *known {

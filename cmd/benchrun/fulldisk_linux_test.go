@@ -32,6 +32,7 @@ func fullDisk(t *testing.T, size, script string) string {
 func TestFullDiskKeepsTheHistoryWhole(t *testing.T) {
 	programs(t)
 	out := fullDisk(t, "64k", `
+		head -c 48000 /dev/zero > ballast
 		for i in 1 2 3 4 5 6 7 8; do echo "BenchmarkQueueWithANameOfSomeLength$i 1 5 ns/op 7 B/op 1 allocs/op"; done > raw.txt
 		n=0
 		while "$BENCHRUN" compare raw.txt raw.txt --history history.jsonl > out.txt 2> error.txt; do n=$((n+1)); done
