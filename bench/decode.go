@@ -80,7 +80,7 @@ func startEncoded(b *testing.B, v informerVariant, n int, media string, seed uin
 type listingNull struct{ cache.SharedIndexInformer }
 
 func newListingNull(source cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
-	list, err := source.List(metav1.ListOptions{})
+	list, err := cache.ToListerWatcherWithContext(source).ListWithContext(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		panic(err) // the case's own list
 	}
