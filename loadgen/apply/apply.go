@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,8 +55,7 @@ type Counts struct {
 	Late                            time.Duration // of the write that began the longest after it was due
 }
 
-// atOnce is how many writes are under way.
-const atOnce = 32
+const atOnce = 32 // writes that are under way
 
 // Objects creates what the workload begins with.
 func (w *Writer) Objects(ctx context.Context, g *loadgen.Generator) (Counts, error) {
@@ -67,11 +67,11 @@ func (w *Writer) Objects(ctx context.Context, g *loadgen.Generator) (Counts, err
 			break
 		}
 		group.Go(func() error {
-			if err := w.Create(ctx, object); err != nil {
-				return err
+			err := w.Create(ctx, object)
+			if err == nil {
+				created.Add(1)
 			}
-			created.Add(1)
-			return nil
+			return err
 		})
 	}
 	err := group.Wait()
@@ -79,8 +79,8 @@ func (w *Writer) Objects(ctx context.Context, g *loadgen.Generator) (Counts, err
 }
 
 // Events does what the stream tells of, speed times as fast as it says (0: as fast as
-// possible), and stops at what is due after duration, if that is not zero. It returns when all was written, or at the first
-// error.
+// possible), and stops at what is due after duration, if that is not zero. It returns when
+// all was written, or at the first error.
 func (w *Writer) Events(ctx context.Context, stream loadgen.Stream, speed float64, duration time.Duration) (Counts, error) {
 	if w.Clock == nil {
 		w.Clock = clock.RealClock{}
@@ -162,25 +162,21 @@ func key(u *unstructured.Unstructured) string { return u.GetNamespace() + "/" + 
 
 // write does one event. What is gone already is counted.
 func (w *Writer) write(ctx context.Context, kind watch.EventType, u *unstructured.Unstructured, c *counter) error {
+	var count *atomic.Int64
 	var err error
 	switch kind {
 	case watch.Added:
-		if err = w.create(ctx, u); err == nil {
-			c.created.Add(1)
-			return nil
-		}
+		count, err = &c.created, w.create(ctx, u)
 	case watch.Modified:
-		if err = w.change(ctx, u); err == nil {
-			c.changed.Add(1)
-		}
+		count, err = &c.changed, w.change(ctx, u)
 	case watch.Deleted:
-		if err = w.remove(ctx, u, 0); err == nil {
-			c.deleted.Add(1)
-		}
+		count, err = &c.deleted, w.remove(ctx, u, 0)
 	}
 	if apierrors.IsNotFound(err) && kind != watch.Added {
-		c.gone.Add(1)
-		return nil
+		count, err = &c.gone, nil
+	}
+	if err == nil && count != nil {
+		count.Add(1)
 	}
 	return err
 }
@@ -198,14 +194,13 @@ func (w *Writer) create(ctx context.Context, u *unstructured.Unstructured) error
 	if err := w.namespace(ctx, u.GetNamespace()); err != nil {
 		return err
 	}
-	client := w.client(u)
 	status, err := statusOf(u)
 	if err != nil {
 		return err
 	}
 	// A namespace's service account comes a moment after it.
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		_, err := client.Create(ctx, u, metav1.CreateOptions{})
+		_, err := w.client(u).Create(ctx, u, metav1.CreateOptions{})
 		if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "serviceaccount") {
 			return false, nil
 		}
@@ -229,12 +224,9 @@ func (w *Writer) change(ctx context.Context, u *unstructured.Unstructured) error
 	}
 	switch {
 	case !isPod(u):
-		body := map[string]any{"metadata": map[string]any{"labels": u.Object["metadata"].(map[string]any)["labels"], "annotations": u.Object["metadata"].(map[string]any)["annotations"]}}
-		for field, value := range u.Object {
-			if field != "metadata" && field != "apiVersion" && field != "kind" {
-				body[field] = value
-			}
-		}
+		body, meta := maps.Clone(u.Object), u.Object["metadata"].(map[string]any)
+		maps.DeleteFunc(body, func(field string, _ any) bool { return field == "apiVersion" || field == "kind" })
+		body["metadata"] = map[string]any{"labels": meta["labels"], "annotations": meta["annotations"]}
 		if err := w.patch(ctx, u, body); err != nil {
 			return err
 		}
@@ -293,12 +285,11 @@ func (w *Writer) namespace(ctx context.Context, name string) (err error) {
 		_, err = w.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Create(ctx, space, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			err = nil
+		} else if err != nil {
+			err = fmt.Errorf("namespace %s: %w", name, err)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("namespace %s: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 func (w *Writer) wrote() {
