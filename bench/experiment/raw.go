@@ -49,7 +49,10 @@ func readRaw(path string, plan Plan) ([]Measurement, []Warning, error) {
 	warn := func(line int, format string, args ...any) {
 		warnings = append(warnings, Warn("run", "%s:%d: %s", rawtext.File, line, fmt.Sprintf(format, args...)))
 	}
-	configurations := newConfigurations()
+	configurations, err := newConfigurations()
+	if err != nil {
+		return nil, nil, err
+	}
 	var last Values
 	for lines.Scan() {
 		name := "Benchmark" + string(lines.Sample().Name)
@@ -93,12 +96,9 @@ type configurations struct {
 	byCase map[string]benchproc.Key
 }
 
-func newConfigurations() configurations {
+func newConfigurations() (configurations, error) {
 	of, err := new(benchproc.ProjectionParser).Parse(".config,/gomaxprocs", nil)
-	if err != nil {
-		panic(err) // the projection is a constant
-	}
-	return configurations{of, map[string]benchproc.Key{}}
+	return configurations{of, map[string]benchproc.Key{}}, err
 }
 
 func (c configurations) add(key string, r *benchfmt.Result) error {
