@@ -41,9 +41,7 @@ func (t *memTable) having(index, value string, visit func(string, any)) {
 
 func (t *memTable) visit(index string, visit func(string, any), args ...any) {
 	it, err := t.published.Load().Txn(false).Get(rows, index, args...)
-	if err != nil {
-		panic(err) // the schema has every index that the store has
-	}
+	must(err) // the schema has every index that the store has
 	for found := it.Next(); found != nil; found = it.Next() {
 		r := found.(*row)
 		visit(r.key, r.obj)
@@ -65,9 +63,7 @@ func (t *memTable) write(txns []cache.ThreadSafeStoreTransaction) {
 		} else {
 			err = tx.Insert(rows, &row{txn.Key, txn.Object, have[i]})
 		}
-		if err != nil {
-			panic(err) // rows are of the schema's type
-		}
+		must(err) // rows are of the schema's type
 	}
 	tx.Commit()
 }
@@ -78,18 +74,22 @@ func (t *memTable) reset(indexers cache.Indexers, items map[string]any) {
 		indices["by "+name] = &memdb.IndexSchema{Name: "by " + name, AllowMissing: true, Indexer: valueIndex{name: name}}
 	}
 	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{rows: {Name: rows, Indexes: indices}}})
-	if err != nil {
-		panic(err) // names are never empty
-	}
+	must(err) // names are never empty
 	tx := db.Txn(true)
 	for key, obj := range items {
-		if err := tx.Insert(rows, &row{key, obj, valuesOf(indexers, key, obj)}); err != nil {
-			panic(err) // keys are strings that memdb can index
-		}
+		must(tx.Insert(rows, &row{key, obj, valuesOf(indexers, key, obj)})) // keys are strings that memdb can index
 	}
 	tx.Commit()
 	t.indexers = indexers
 	t.published.Store(db)
+}
+
+// must panics: a cache.ThreadSafeStore has no errors to return, and one that leaves a
+// write out would be measured for work that it did not do.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 type keyIndex struct{ byteArgs }

@@ -49,7 +49,9 @@ func RunSample(c bench.Case, variant, arm string, sampleTime time.Duration, coun
 
 // panicEnds lets a panic of run end the process where it is caught. Further
 // up, package testing takes the benchmark for done while the panic passes, and
-// may print a figure, and exit with 0, before the runtime ends the process.
+// may print a figure, and exit with 0, before the runtime ends the process. An
+// error has no way past package testing, and b.Fail would let -test.count run the
+// benchmark again with what the panic left.
 func panicEnds(run func(b *testing.B)) func(b *testing.B) {
 	return func(b *testing.B) {
 		defer func() {
