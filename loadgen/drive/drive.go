@@ -44,6 +44,9 @@ type Config struct {
 	Pacer *pace.Pacer
 	// Registry, if not nil, gets the metrics that controllers serve.
 	Registry *prometheus.Registry
+	// Ready, if not nil, is called before the controller starts, when the load was read
+	// and found to be one that can be driven. Its error ends the drive.
+	Ready func() error
 	// Progress, if not nil, is called about once a second, and at the end.
 	Progress func(Progress)
 }

@@ -203,7 +203,8 @@ func (s *paced) Next() (loadgen.Event, error) {
 	return e, nil
 }
 
-// serve makes the API server that holds the load, and the informers on it.
+// serve makes the API server that holds the load, and the informers on it, and says
+// that the drive is ready.
 func (d *drive) serve() error {
 	population, stream, err := d.source.open()
 	if err != nil {
@@ -241,7 +242,10 @@ func (d *drive) serve() error {
 	if d.config.TwoQueues && !nodes {
 		return errors.New("two queues are for pods and nodes, and the load has no nodes")
 	}
-	return nil
+	if d.config.Ready == nil {
+		return nil
+	}
+	return d.config.Ready()
 }
 
 func isNode(object loadgen.Object) bool {

@@ -142,14 +142,14 @@ func (s Suite) driveSampleCommand() *cobra.Command {
 
 // keep writes a single drive as a run of one sample, so that compare, report and
 // serve read it as any other.
-func (s Suite) keep(dir string, run experiment.Run, r drive.Result, took time.Duration) error {
+func (s Suite) keep(dir string, run experiment.Run, r drive.Result) error {
 	c := run.Plan.Cases[0]
 	run.Plan.MinRounds, run.Plan.MaxRounds = 1, 1
-	run.Started, run.Finished, run.Stopped = r.Started, r.Started.Add(took), "rounds"
+	run.Started, run.Stopped = r.Started, "rounds"
 	if r.Stopped == drive.Interrupted {
 		run.Stopped = "interrupted"
 	}
-	sample := experiment.Sample{Case: c.Key(), Arm: r.Arm, Took: took}
+	sample := experiment.Sample{Case: c.Key(), Arm: r.Arm, Took: run.Finished.Sub(r.Started)}
 	line := "# round 0 of " + c.Key() + "\n"
 	if r.Accounting.Sound() {
 		line += benchmarkLine(c, r.Arm, r)

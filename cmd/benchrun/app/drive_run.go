@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/loadgen/drive"
@@ -46,7 +47,11 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	}
 	l.job.Arm, l.job.Parts = arm.Name, arm.parts
 	config := l.job.config(load)
+	if err := (&reportDir{l.dir, "drive"}).check(); err != nil {
+		return err
+	}
 	config.Pacer = newPacer(cmd, l.job.Speed)
+	begins := fmt.Sprintf("%s, seed %d", arm.Name, l.job.Seed)
 	if l.metricsAddr != "" {
 		config.Registry = prometheus.NewRegistry()
 		address, stop, err := serveMetrics(l.metricsAddr, config.Registry)
@@ -54,16 +59,18 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 			return fmt.Errorf("--metrics-addr: %w", err)
 		}
 		defer stop()
-		fmt.Fprintf(cmd.ErrOrStderr(), "metrics at http://%s/metrics\n", address)
+		begins += fmt.Sprintf(", metrics at http://%s/metrics", address)
 	}
-	asked := l.dir
-	if l.dir, err = resultDir(l.dir, "drive"); err != nil {
+	dir := "" // made when the load is known to be good
+	config.Ready = func() (err error) {
+		if dir, err = resultDir(l.dir, "drive"); err == nil {
+			err = os.MkdirAll(dir, 0o777)
+		}
+		if err == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s, into %s\n", begins, dir)
+		}
 		return err
 	}
-	if err := os.MkdirAll(l.dir, 0o777); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, seed %d, into %s\n", arm.Name, l.job.Seed, l.dir)
 	screen := newDriveScreen(cmd.ErrOrStderr(), "drive "+load.name+": "+arm.Name)
 	config.Progress = screen.show
 	quiet()
@@ -72,7 +79,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	screen.clear()
 	if err != nil && result.Accounting.Sent == 0 {
 		// It is empty, and so may be those around it that nobody asked for.
-		for dir := l.dir; os.Remove(dir) == nil && asked == "" && filepath.Dir(dir) != "."; {
+		for os.Remove(dir) == nil && l.dir == "" && filepath.Dir(dir) != "." {
 			dir = filepath.Dir(dir)
 		}
 		// A verdict on the controller:
@@ -82,12 +89,18 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 		}
 		return err
 	}
-	took := time.Since(begin)
-	// What was measured is shown even if the disk is full, or somebody else has
-	// written there meanwhile.
+	finished := result.Started.Add(time.Since(begin))
+	run := driveRecord(cmd, l, load, c)
+	l.dir, run.Finished = dir, finished
+	return s.showDrive(cmd, l, run, result, err)
+}
+
+// showDrive shows what was measured until err, even if the disk is full, or somebody
+// else has written into the directory meanwhile.
+func (s Suite) showDrive(cmd *cobra.Command, l driveCommandLine, run experiment.Run, result drive.Result, err error) error {
 	wrote := usable(l.dir)
 	if wrote == nil {
-		wrote = s.keep(l.dir, driveRecord(cmd, l, load, c), result, took)
+		wrote = s.keep(l.dir, run, result)
 	}
 	wrote = errors.Join(err, wrote)
 	if err := errors.Join(printDrive(cmd.OutOrStdout(), result, l.out), wrote); err != nil {

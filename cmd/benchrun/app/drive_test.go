@@ -199,16 +199,23 @@ func TestDriveRefusesBadInput(t *testing.T) {
 	}
 }
 
-// A recording that can't be driven leaves no folder, its own or one around it.
+// A recording that can't be driven leaves no folder, its own or one around it, and
+// nothing is announced before.
 func TestDriveOfABadRecordingLeavesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("bad.jsonl", []byte(`{"ts":"2026-01-01T00:00:00Z","resource":"pods","type":"ADDED","object":{"kind":"Pod/x"}}`), 0o666))
-	code, _, stderr := benchrun(t, "drive", "bad.jsonl")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "bad.jsonl:1")
+	pod := `{"ts":"2026-01-01T00:00:00Z","resource":"pods","type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n"}}}` + "\n"
+	require.NoError(t, os.WriteFile("late.jsonl", []byte(pod+"{}\n"), 0o666))
+	require.NoError(t, os.WriteFile("pods.jsonl", []byte(pod), 0o666))
+	require.NoError(t, os.Mkdir("empty", 0o777))
+	for _, args := range [][]string{{"bad.jsonl", "bad.jsonl:1"}, {"late.jsonl", "late.jsonl:2"}, {"pods.jsonl", "the load has no nodes", "--two-queues", "--out", "empty", "--metrics-addr", ":0"}} {
+		code, _, stderr := benchrun(t, append([]string{"drive", args[0]}, args[2:]...)...)
+		assert.Equal(t, 2, code)
+		assert.Regexp(t, "^error: .*"+args[1]+".*\n$", stderr)
+	}
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)
-	assert.Len(t, entries, 1, "%v", entries)
+	assert.Len(t, entries, 4, "%v", entries)
 }
 
 // A trigger calls then when a word is written.
