@@ -38,14 +38,10 @@ func Text(s string) string {
 	}, s)
 }
 
-// Line is Text on one line: line ends and tabs are replaced too.
+// Line is Text on one line: line ends are replaced too, and tabs, which lines of go
+// test hold, are spaces.
 func Line(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return instead
-		}
-		return r
-	}, Text(s))
+	return strings.NewReplacer("\n", string(instead), "\t", " ").Replace(Text(s))
 }
 
 // JSON escapes the characters that are commands in a JSON text, where they stand

@@ -15,7 +15,7 @@ const hostile = "pod\x1b]0;title\a\x1b[31m\u202egnp\u2066\u200b\u0085\u2028\U000
 func TestText(t *testing.T) {
 	assert.Equal(t, "pod?]0;title??[31m?gnp?????é?", Text(hostile))
 	assert.Equal(t, "a\n\tb", Text("a\n\tb"))
-	assert.Equal(t, "a??b?", Line("a\n\tb\r"))
+	assert.Equal(t, "a? b?", Line("a\n\tb\r"))
 	assert.Equal(t, "日本 ±5% → “é”", Line("日本 ±5% → “é”"))
 }
 

@@ -141,9 +141,10 @@ func TestCompareFiles(t *testing.T) {
 // A name in a foreign file can't give commands to the terminal or a CI system.
 func TestCompareHostileNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "raw.txt")
-	require.NoError(t, os.WriteFile(path, []byte("Benchmark::error::x\t1\t5 ns/op\nBenchmark##[error]\t1\t5 ns/op\nBenchmarkX\x1b[2J\t1\t5 ns/op\n"), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte("Benchmark::error::x\t1\t5 ns/op\nBenchmark##[error]\t1\t5 ns/op\nBenchmarkX\x1b[2J\t1\t5 ns/op\npanic: at\t\u202ex.go\n"), 0o666))
 	code, stdout, stderr := benchrun(t, "compare", path, path, "--annotate", "github")
-	require.Zero(t, code, stderr)
+	require.Equal(t, exitGate, code, stderr)
+	assert.Contains(t, stderr, "raw.txt:4: panic: at ?x.go.\n", "a quoted line keeps its gaps")
 	assert.NotContains(t, stdout, "\x1b")
 	for line := range strings.Lines(stdout) {
 		assert.NotRegexp(t, `^\s*(::|##)`, line)
