@@ -268,31 +268,34 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 	return adviceError(*r)
 }
 
-// adviceError is an error if there is no advice, or none that keeps the objectives.
+// adviceError is an error if there is no advice, or none that keeps the objectives. It
+// names the queues alone: what is printed on stdout has said the reasons.
 func adviceError(r tune.Result) error {
 	var refused, impossible, unmet, unknown []string
 	advised, predicted := 0, 0
 	for _, a := range r.Queues {
 		switch {
 		case a.Refused != "":
-			refused = append(refused, fmt.Sprintf("%s: %s; record instead: %s", a.Queue, a.Refused, a.Record))
+			refused = append(refused, a.Queue)
 		case a.Now == nil && a.Bottleneck == "" && len(a.Impossible) == 0: // to keep settings needs no prediction
 			unknown = append(unknown, a.Queue)
-			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
 		default:
 			advised++
 			if a.Now != nil {
 				predicted++
 			}
-			impossible = append(impossible, prefixed(a.Queue, a.Impossible)...)
-			unmet = append(unmet, prefixed(a.Queue, a.Unmet)...)
+		}
+		if len(a.Impossible) > 0 {
+			impossible = append(impossible, a.Queue)
+		} else if len(a.Unmet) > 0 {
+			unmet = append(unmet, a.Queue)
 		}
 	}
 	switch {
 	case len(impossible) > 0:
-		return errors.New("out of reach: " + strings.Join(append(impossible, unmet...), "; "))
+		return errors.New("objectives out of reach: " + strings.Join(append(impossible, unmet...), ", "))
 	case len(unmet) > 0:
-		return errors.New("no settings found that keep the objectives: " + strings.Join(unmet, "; "))
+		return errors.New("no settings found that keep the objectives: " + strings.Join(unmet, ", "))
 	case predicted == 0 && len(unknown) > 0: // that others are idle is no advice
 		more := ""
 		if r.Stopped == "budget" {
@@ -302,20 +305,7 @@ func adviceError(r tune.Result) error {
 	case advised == 0 && len(refused) == 0:
 		return errors.New("no queue added anything in the interval; record instead: an interval in which the controller works")
 	case advised == 0:
-		more := ""
-		if len(refused) > 3 {
-			refused, more = refused[:3], fmt.Sprintf("; and %d more queues", len(refused)-3)
-		}
-		return errors.New("no advice: " + strings.Join(refused, "; ") + more)
+		return errors.New("no advice: " + strings.Join(refused, ", "))
 	}
 	return nil
-}
-
-// prefixed names the queue in each text.
-func prefixed(queue string, texts []string) []string {
-	var list []string
-	for _, x := range texts {
-		list = append(list, queue+": "+x)
-	}
-	return list
 }

@@ -150,8 +150,8 @@ func printWhatIf(w io.Writer, a tune.Advice) error {
 	return tw.Flush()
 }
 
-// adviceTable is a row a setting, or one for a queue without advice, and a column
-// more for everything that was asked for.
+// adviceTable is a row a setting, or one for a queue without advice, one for each
+// objective that is not kept, and a column more for everything that was asked for.
 func adviceTable(r tune.Result) table {
 	t := table{value: r, header: []string{"queue", "setting", "current", "from", "recommended", "changed", "why"}}
 	var asked []string
@@ -168,7 +168,10 @@ func adviceTable(r tune.Result) table {
 	}
 	for _, a := range r.Queues {
 		if a.Refused != "" {
-			add(nil, a.Queue, "", "", "", "", "", "no advice: "+a.Refused)
+			add(nil, a.Queue, "", "", "", "", "", "no advice: "+a.Refused+"; record instead: "+a.Record)
+		}
+		for _, x := range slices.Concat(a.Impossible, a.Unmet) {
+			add(nil, a.Queue, "", "", "", "", "", "objective not kept: "+x)
 		}
 		for _, c := range a.Changes {
 			add(nil, a.Queue, c.Setting, c.Current, c.Told, c.Recommended, fmt.Sprint(c.Changed), c.Why)

@@ -189,7 +189,7 @@ func TestTuneBadInput(t *testing.T) {
 		"selector":           {[]string{"--prometheus", "http://localhost:1"}, "--prometheus: expected --selector beside it"},
 		"no Prometheus":      {append(both, "--selector", "{}"), "--selector, --range and --http-config are of Prometheus"},
 		"an API server":      {[]string{"--metrics", file("apiserver_request_total 1\n"), "--duration", "1m"}, "these are an API server's metrics"},
-		"unknown workers":    {[]string{"--metrics", file(oneQueue), "--duration", "100s"}, "no advice: mine: neither its metrics nor a default say how many workers it has; record instead: the same scrapes, with --queue mine and the number of goroutines that call its Get as --workers (0.25 were busy on average)"},
+		"unknown workers":    {[]string{"--metrics", file(oneQueue), "--duration", "100s"}, "error: no advice: mine\n"},
 		"short delay":        {[]string{"--workload", "hot-keys", "--max-delay", "1ms"}, "error: --max-delay: found 1ms, expected at least the base delay, 5ms"},
 		"client":             {append(both, "--client", "mine"), `--client: found "mine"`},
 		"settings of a sort": {append(both, "--settings", file("qps: 5\nworkers: many\n")), `:2: workers: found many, expected a whole number`},
@@ -226,20 +226,38 @@ reconcile: {workers: 3, service: exp(50ms)}
 	return file
 }
 
+// Why there is no advice on a queue is said once, whatever the format.
+func TestTuneSaysReasonsOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "two")
+	require.NoError(t, os.WriteFile(file, []byte(oneQueue+strings.ReplaceAll(oneQueue, "mine", "yours")), 0o666))
+	for format, gap := range map[string]string{"table": ".\n  Record instead", "csv": "; record instead"} {
+		code, stdout, stderr, _ := tuneWith(t, "--metrics", file, "--duration", "100s", "-o", format)
+		assert.Equal(t, 2, code)
+		assert.Equal(t, "error: no advice: mine, yours\n", stderr)
+		for _, queue := range []string{"mine", "yours"} {
+			assert.Equal(t, 1, strings.Count(stdout, "neither its metrics nor a default say how many workers it has"+gap+": the same scrapes, with --queue "+queue+" "), stdout)
+		}
+	}
+}
+
 // Impossible objectives are reported, and an error.
 func TestTuneImpossible(t *testing.T) {
-	code, _, stderr, dir := tuneWith(t, "--workload", quickWorkload(t), "--objective", "p99 settle < 1us", "--budget", "0")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "error: out of reach: small: p99 settle < 1us: the nearest possible within the limits is")
-	assert.FileExists(t, filepath.Join(dir, "report.html"))
+	const reason = "p99 settle < 1us: the nearest possible within the limits is"
+	for _, format := range []string{"table", "csv"} {
+		code, stdout, stderr, dir := tuneWith(t, "--workload", quickWorkload(t), "--objective", "p99 settle < 1us", "--budget", "0", "-o", format)
+		assert.Equal(t, 2, code)
+		assert.Equal(t, 1, strings.Count(stdout, reason), stdout)
+		assert.Contains(t, stderr, "error: objectives out of reach: small\n")
+		assert.FileExists(t, filepath.Join(dir, "report.html"))
+	}
 }
 
 // Too few workers are, too, for a workload whose load no counter tells.
 func TestTuneOverloaded(t *testing.T) {
 	code, stdout, stderr, _ := tuneWith(t, "--workload", quickWorkload(t), "--service", "exp(120ms)", "--objective", "max workers 1", "--budget", "0")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stdout, "No settings within the limits carry this load: 1 worker: the load is 2")
-	assert.Regexp(t, `error: out of reach: small: 1 worker: the load is 2\d\d% of what that carries \(workers\), so no setting is stable; the nearest possible is 3 workers`, stderr)
+	assert.Regexp(t, `No settings within the limits carry this load: 1 worker: the load is 2\d\d% of what that carries \(workers\), so no setting is stable; the nearest possible is 3 workers`, stdout)
+	assert.Contains(t, stderr, "error: objectives out of reach: small\n")
 }
 
 // Commands that end in the same second write into directories of their own.
@@ -264,7 +282,7 @@ func TestTuneCutOff(t *testing.T) {
 	cut := []string{"--metrics", scrapes + "begin.txt", scrapes + "end.txt", "--interval", "150s", "--queue", "replicaset", "--objective", "p99 queue wait < 2ms", "--budget", "1ns"}
 	code, stdout, stderr, dir := tuneWith(t, cut...)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "error: no settings found that keep the objectives: replicaset: "+unmet)
+	assert.Contains(t, stderr, "error: no settings found that keep the objectives: replicaset\n")
 	assert.Contains(t, stdout, "Not reached: "+unmet)
 	for name, want := range map[string]string{"tune.md": "Not reached in the time given:\n\n- " + unmet, "report.html": "<h3>Not reached in the time given</h3>"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -279,8 +297,9 @@ func TestTuneCutOff(t *testing.T) {
 	assert.Equal(t, "budget", r.Stopped)
 	assert.Equal(t, []string{unmet}, r.Queues[0].Unmet)
 
-	code, _, stderr, _ = tuneWith(t, append(cut, "--objective", "p99 settle < 1us")...)
+	code, stdout, stderr, _ = tuneWith(t, append(cut, "--objective", "p99 settle < 1us")...)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "error: out of reach: replicaset: p99 settle < 1us: the work alone takes")
-	assert.Contains(t, stderr, unmet)
+	assert.Contains(t, stderr, "error: objectives out of reach: replicaset\n")
+	assert.Contains(t, stdout, "p99 settle < 1us: the work alone takes")
+	assert.Contains(t, stdout, unmet)
 }
