@@ -37,9 +37,9 @@ func Measure(o Options, path string) ([]Point, []experiment.Warning, error) {
 			}
 			configs[at.table] = config
 		}
-		c := s.cells[at]
+		c, name := s.cells[at], benchmarkName(at.row)
 		for i, unit := range c.units {
-			p := Point{Benchmark: benchmarkName(at.row), Config: configs[at.table], Unit: unit, Center: statistic.Center(c.values[i]), Noise: s.floor(c, unit), Samples: len(c.values[i])}
+			p := Point{Benchmark: name, Config: configs[at.table], Unit: unit, Center: statistic.Center(c.values[i]), Noise: s.floor(c, unit), Samples: len(c.values[i])}
 			if s.exact(unit) {
 				p.Center = exactly(c.values[i]).Center
 			} else if ratios := s.relative(c, unit); len(ratios) > 0 && s.baseline(c) != c {

@@ -75,55 +75,31 @@ const fewest = 2 * level
 // noise floor. The permutations come from seed.
 func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64) Trend {
 	t := Trend{}
-	bySeries := map[seriesKey]*Series{}
-	configs := newConfigs(entries)
-	var order []*Series
-	noises := map[*Series][]float64{}
-	relatives := map[*Series][]float64{}
-	for i, e := range entries {
+	for _, e := range entries {
 		t.Results = append(t.Results, Result{e.Time, e.Label})
-		for _, p := range e.Points {
-			if !holds(p.Benchmark, p.Unit) {
-				continue
-			}
-			config := configs.of(p)
-			key := seriesKey{p.Benchmark, p.Unit, config.key}
-			s := bySeries[key]
-			if s == nil {
-				s = &Series{Benchmark: p.Benchmark, Unit: p.Unit, Config: config.text}
-				bySeries[key] = s
-				order = append(order, s)
-			}
-			if n := len(s.At); n > 0 && s.At[n-1] == i {
-				continue // a benchmark twice in an entry
-			}
-			s.At, s.Values = append(s.At, i), append(s.Values, p.Center)
-			relatives[s] = append(relatives[s], p.Relative)
-			if p.Noise > 0 {
-				noises[s] = append(noises[s], p.Noise)
-			}
-		}
 	}
+	order := seriesOf(entries, holds)
 	if n := len(entries); n < fewest {
 		t.Warnings = append(t.Warnings, experiment.Warn("run", "%s can't show a change: that takes %d, of which %d are before it and %d after", wording.Count(n, "result"), fewest, level, level))
 	}
 	plain := 0
 	for _, s := range order {
-		if slices.Min(relatives[s]) > 0 {
-			s.Values, s.Relative = relatives[s], true
+		if slices.Min(s.relatives) > 0 {
+			s.Values, s.Relative = s.relatives, true
 		} else {
 			plain++
 		}
-		if len(noises[s]) > 0 {
-			s.Noise = statistic.Center(noises[s])
+		if len(s.noises) > 0 {
+			s.Noise = statistic.Center(s.noises)
 		}
 	}
 	if plain > 0 {
 		t.Warnings = append(t.Warnings, experiment.Warn("run", "%d of %d series are absolute figures, because a result lacks upstream's code: a change of machine looks like a change of theirs", plain, len(order)))
 	}
 	mark(order, rand.New(rand.NewPCG(seed, 0)))
-	for _, s := range order {
-		t.Series = append(t.Series, *s)
+	t.Series = make([]Series, len(order))
+	for i, s := range order {
+		t.Series[i] = s.Series
 	}
 	slices.SortStableFunc(t.Series, func(a, b Series) int {
 		return cmp.Or(cmp.Compare(b.largest(), a.largest()), strings.Compare(a.Benchmark, b.Benchmark))
@@ -171,7 +147,7 @@ func (s Series) largest() float64 {
 // mark fills in the changes. The series' best splits are corrected for one
 // another; within a series that has one, both sides are split again by the same
 // limit.
-func mark(all []*Series, r *rand.Rand) {
+func mark(all []*series, r *rand.Rand) {
 	permutations := max(9999, 40*len(all))
 	ps := make([]float64, len(all))
 	for i, s := range all {

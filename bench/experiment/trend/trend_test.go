@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,23 @@ func TestThousandsOfSeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 0))
 	trend := Find(entries(r, 12, 3000, func(b, i int) float64 { return 1 + float64(b/2999*(i/6)) }), everything, 1)
 	assert.Len(t, trend.Series, 3000)
+}
+
+// A result may hold 300,000 points, of which most are of the same few configurations.
+func TestMemoryOfAPoint(t *testing.T) {
+	const points = 2 * 10_000
+	all := entries(rand.New(rand.NewPCG(7, 0)), 2, points/2, func(int, int) float64 { return 1 })
+	for _, e := range all {
+		config := map[string]string{"goos": "linux", "goarch": "amd64", "cpu": e.Label, "pkg": "example.com/q"}
+		for i := range e.Points {
+			e.Points[i].Config = config
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	Find(all, everything, 1)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)/points, uint64(1000), "bytes allocated for each point")
 }
 
 func TestHistory(t *testing.T) {

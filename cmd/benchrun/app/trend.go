@@ -45,6 +45,7 @@ holds a chart of each series with a mark, and a table of all.`,
 				return fmt.Errorf("--match: %w", err)
 			}
 			_, tidied := benchunit.Tidy(1, unit)
+			defer lessMemory()()
 			entries, warnings, err := trend.Read(o, args...)
 			if err != nil {
 				return err
