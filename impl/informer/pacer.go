@@ -22,9 +22,10 @@ type pacer struct {
 }
 
 const (
-	// stretch is for how long calls are made between two waits, about: ten times
-	// what a wait takes.
-	stretch = 2 * time.Microsecond
+	// stretch is for how long calls are made between two waits, about. A worker waits
+	// for half of it. Shorter ones would have the informer's handlers, which go on
+	// while one waits, delay each other.
+	stretch = 8 * time.Microsecond
 	// maxCalls bounds a stretch of calls that do nothing.
 	maxCalls = 256
 )
