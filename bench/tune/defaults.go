@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -29,10 +30,11 @@ type syncFlag struct {
 }
 
 // syncFlags are kube-controller-manager's, by the name of the queue, as in v1.36 and v1.37.
+// certificate is not among them: the approver has a queue of that name, with 5 workers, and
+// so has each signer of which the flags name the files, four at most.
 var syncFlags = map[string]syncFlag{
 	"bootstrap_signer_queue":                  {"", 1},
 	"ca_cert_publisher_cluster_trust_bundles": {"", 1},
-	"certificate":                             {"", 5},
 	"cidrallocator_node":                      {"", 30},
 	"claims":                                  {"", 1},
 	"ClusterRoleAggregator":                   {"", 5},
@@ -57,7 +59,7 @@ var syncFlags = map[string]syncFlag{
 	"namespace":                               {"concurrent-namespace-syncs", 10},
 	"node_lifecycle_controller":               {"", 8},
 	"node_lifecycle_controller_pods":          {"", 4},
-	"noexec_taint_node":                       {"", 8},
+	"noexec_taint_node":                       {"", 8}, // one goroutine calls Get, for the 8 that do the work of both and call Done
 	"noexec_taint_pod":                        {"", 8},
 	"orphaned_pods_nodes":                     {"", 1},
 	"podgroupprotection":                      {"", 1},
@@ -66,7 +68,9 @@ var syncFlags = map[string]syncFlag{
 	"pvprotection":                            {"", 1},
 	"replicaset":                              {"concurrent-replicaset-syncs", 5},
 	"replicationmanager":                      {"concurrent-rc-syncs", 5},
-	"resource_claim":                          {"concurrent-resourceclaim-syncs", 50},
+	// Two queues have this name, each with one worker.
+	"resource-version-controller":                {"", 1},
+	"resource_claim":                             {"concurrent-resourceclaim-syncs", 50},
 	"resource_quota_controller_resource_changes": {"", 1},
 	"resourcequota_primary":                      {"concurrent-resource-quota-syncs", 5},
 	"resourcequota_priority":                     {"concurrent-resource-quota-syncs", 5},
@@ -88,6 +92,19 @@ var syncFlags = map[string]syncFlag{
 	"validatingadmissionpolicy-status":                  {"concurrent-validating-admission-policy-status-syncs", 5},
 	"volume_expand":                                     {"", 10},
 	"volumes":                                           {"", 1},
+}
+
+// libraryQueues are those that kube-controller-manager has of its libraries, with their
+// workers. Other programs have them as well, so it isn't recognised by them. Of some names,
+// as DynamicCABundle-csr-controller and DynamicClientCertificate, it depends on the flags
+// and files how many queues there are.
+var libraryQueues = map[string]int{
+	"DynamicCABundle-client-ca-bundle":    1,
+	"DynamicCABundle-request-header":      1,
+	"DynamicCABundle-serving-cert":        1,
+	"DynamicServingCertificateController": 1,
+	"RequestHeaderAuthRequestController":  1,
+	"leasecandidate":                      1,
 }
 
 // A flavour is what a controller is built on, which decides on its defaults.
@@ -134,9 +151,7 @@ func (f flavour) current(given Current, q scrape.Queue) Current {
 		}
 	case controllerManager:
 		base.QPS, base.Burst, base.Resync = managerQPS, managerBurst, 12*time.Hour
-		if known, ok := syncFlags[q.Name]; ok {
-			base.Workers = known.workers
-		}
+		base.Workers = cmp.Or(syncFlags[q.Name].workers, libraryQueues[q.Name])
 	}
 	if q.Workers > 0 && c.Told["workers"] == "" {
 		c.Workers, c.Told["workers"] = int(q.Workers), "metrics"

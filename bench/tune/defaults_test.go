@@ -27,6 +27,9 @@ func TestUnknownWorkers(t *testing.T) {
 	}{
 		{controllerManager, "disruption", 1}, {controllerManager, "volume_expand", 10}, {controllerManager, "noexec_taint_pod", 8},
 		{controllerManager, "node_lifecycle_controller_pods", 4}, {controllerManager, "cidrallocator_node", 30},
+		{controllerManager, "resource-version-controller", 1}, {controllerManager, "leasecandidate", 1}, {clientGo, "leasecandidate", 0},
+		// Of these it depends on the flags.
+		{controllerManager, "certificate", 0}, {controllerManager, "DynamicConfigMapCABundle-client-ca", 0},
 		{controllerManager, "of_tomorrow", 0}, {clientGo, "disruption", 0}, {controllerRuntime, "mine", 1},
 	} {
 		current, why, _ := tuned(c.kind, c.queue, Current{})
@@ -42,6 +45,20 @@ func TestUnknownWorkers(t *testing.T) {
 	current, why, _ := tuned(clientGo, "mine", given)
 	assert.Equal(t, 7, current.Workers)
 	assert.Empty(t, why)
+}
+
+// The queues of libraries are in other programs too.
+func TestLibrariesQueues(t *testing.T) {
+	d := &scrape.Delta{}
+	d.Queues = map[string]scrape.Queue{}
+	for name := range libraryQueues {
+		d.Queues[name] = scrape.Queue{Name: name}
+	}
+	assert.Equal(t, clientGo, flavourOf(d))
+	for _, name := range []string{"root_ca_cert_publisher", "disruption", "namespace"} {
+		d.Queues[name] = scrape.Queue{Name: name}
+	}
+	assert.Equal(t, controllerManager, flavourOf(d))
 }
 
 // A single worker of kube-controller-manager that is 80 % busy needs few more.
