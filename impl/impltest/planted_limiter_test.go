@@ -1,6 +1,7 @@
 package impltest
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,8 +24,9 @@ var plantedLimiters = planting[newRateLimiter]{
 		"half-full":         {"bucket-refills"},
 		"bucket-forgets":    {"bucket-ignores-forget", "limiter-differential"},
 		"longer-asked":      {"max-of", "limiter-differential"},
+		"slowest-counts":    {"failures-by-item", "max-of", "limiter-differential"},
+		"check-then-act":    {"limiter-concurrent"},
 	},
-	lacking: []string{"failures-by-item", "limiter-concurrent"},
 }
 
 // plantedLimiter is client-go's two limiters with one fault.
@@ -32,10 +34,11 @@ type plantedLimiter struct {
 	fault         string
 	items, bucket workqueue.TypedRateLimiter[string]
 
-	mu     sync.Mutex
-	failed []string // in the order of their first failures
-	kept   []string
-	asked  time.Time
+	mu      sync.Mutex
+	failed  []string // in the order of their first failures
+	kept    []string
+	asked   time.Time
+	longest time.Duration // of the delays since the last Forget
 }
 
 func newPlantedLimiter(fault string) newRateLimiter {
@@ -56,7 +59,18 @@ func (l *plantedLimiter) When(item string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	failures := l.items.NumRequeues(item)
+	if l.fault == "check-then-act" {
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+		if l.items.NumRequeues(item) > failures { // counted by somebody else meanwhile
+			return max(backOff(failures), l.bucket.When(item))
+		}
+	}
 	d := l.items.When(item)
+	if l.longest = max(l.longest, d); l.fault == "slowest-counts" {
+		d = l.longest
+	}
 	switch {
 	case l.fault == "overflow" && failures >= 1000:
 		return baseDelay << failures // zero
@@ -97,6 +111,7 @@ func (l *plantedLimiter) Forget(item string) {
 	case "bucket-forgets":
 		l.bucket = newBucket("")
 	}
+	l.longest = 0
 	l.items.Forget(item)
 }
 
@@ -119,8 +134,8 @@ var plantedLimitings = planting[newRateLimitingQueue]{
 		"own-count":      {"limiter-asked"},
 		"forget-ignored": {"limiter-asked", "retry-cycle", "forget-is-not-done"},
 		"queue-ignored":  {"injected-delaying-queue"},
+		"forget-cancels": {"forget-keeps-waiting"},
 	},
-	lacking: []string{"forget-keeps-waiting"},
 }
 
 // plantedLimiting is client-go's rate limiting queue with one fault.
@@ -130,6 +145,33 @@ type plantedLimiting struct {
 	fault   string
 	mu      sync.Mutex
 	counts  map[string]int
+	waiting *cancelling // for forget-cancels
+}
+
+// cancelling is a queue that refuses what was cancelled while it waited.
+type cancelling struct {
+	workqueue.TypedInterface[string]
+	mu    sync.Mutex
+	waits map[string]bool // false: cancelled
+}
+
+func (q *cancelling) Add(item string) {
+	q.mu.Lock()
+	waits, known := q.waits[item]
+	delete(q.waits, item)
+	q.mu.Unlock()
+	if waits || !known {
+		q.TypedInterface.Add(item)
+	}
+}
+
+// set notes that an item waits, or that it is cancelled if it does.
+func (q *cancelling) set(item string, waits bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, known := q.waits[item]; waits || known {
+		q.waits[item] = waits
+	}
 }
 
 func newPlantedLimiting(fault string) newRateLimitingQueue {
@@ -137,7 +179,15 @@ func newPlantedLimiting(fault string) newRateLimitingQueue {
 		if fault == "queue-ignored" {
 			c.DelayingQueue = nil
 		}
-		return &plantedLimiting{TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(l, c), limiter: l, fault: fault, counts: map[string]int{}}
+		q := &plantedLimiting{limiter: l, fault: fault, counts: map[string]int{}}
+		if fault == "forget-cancels" && c.DelayingQueue == nil {
+			q.waiting = &cancelling{waits: map[string]bool{}, TypedInterface: workqueue.NewTypedWithConfig(
+				workqueue.TypedQueueConfig[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock})}
+			c.DelayingQueue = workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+				Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock, Queue: q.waiting})
+		}
+		q.TypedRateLimitingInterface = workqueue.NewTypedRateLimitingQueueWithConfig(l, c)
+		return q
 	}
 }
 
@@ -148,6 +198,9 @@ func (q *plantedLimiting) AddRateLimited(item string) {
 	q.mu.Lock()
 	q.counts[item]++
 	q.mu.Unlock()
+	if q.waiting != nil {
+		q.waiting.set(item, true)
+	}
 	q.TypedRateLimitingInterface.AddRateLimited(item)
 }
 
@@ -161,6 +214,9 @@ func (q *plantedLimiting) Forget(item string) {
 	q.mu.Lock()
 	delete(q.counts, item)
 	q.mu.Unlock()
+	if q.waiting != nil {
+		q.waiting.set(item, false)
+	}
 	q.TypedRateLimitingInterface.Forget(item)
 }
 
