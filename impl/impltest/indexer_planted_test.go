@@ -91,6 +91,9 @@ func (x *plantedIndexer) values(name, key string, obj any) []string {
 // put stores obj, or nothing if it is nil.
 func (x *plantedIndexer) put(key string, obj any) {
 	old, had := x.items[key]
+	if x.is("stored-before-panic") && obj != nil {
+		x.items[key] = obj
+	}
 	before, after := map[string][]string{}, map[string][]string{}
 	for name := range x.indexers {
 		if had {
@@ -115,6 +118,9 @@ func (x *plantedIndexer) put(key string, obj any) {
 		before = nil
 	}
 	if x.is("left-on-delete") && obj == nil {
+		before = nil
+	}
+	if _, plain := obj.(cache.ExplicitKey); plain && x.is("left-on-plain-update") {
 		before = nil
 	}
 	for name := range x.indexers {
@@ -194,6 +200,9 @@ func (x *plantedIndexer) Transaction(txns ...cache.Transaction) *cache.Transacti
 				x.values(name, key, txn.Object)
 			}
 		}
+	}
+	if x.is("long-batch-cut") {
+		txns = txns[:min(len(txns), 1000)]
 	}
 	var errs []error
 	var done []int
@@ -344,7 +353,7 @@ func (x *plantedIndexer) Index(name string, obj any) ([]any, error) {
 	var vals []string
 	if fn := x.indexers[name]; fn != nil {
 		var err error
-		if vals, err = fn(obj); err != nil {
+		if vals, err = fn(obj); err != nil && !x.is("read-error-swallowed") {
 			return nil, err
 		}
 	}
