@@ -59,7 +59,7 @@ func electionRenew(t *trial, new newElector) {
 	b := newBallot(t, new)
 	a := b.join("a")
 	b.join("b")
-	for range 60 {
+	for range 360 {
 		pass(10 * time.Second)
 		assert.Equal(t, []string{"a"}, b.leaders())
 		assert.True(t, a.IsLeader())
