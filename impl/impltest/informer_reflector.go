@@ -92,13 +92,22 @@ func informerBookmark(t *trial, new newInformer) {
 }
 
 func informerPaging(t *trial, new newInformer) {
-	s := newSource(keys("o", 1234)...)
-	i := inform(t, new, s, cache.SharedIndexInformerOptions{})
+	g := gated{newSource(keys("o", 1234)...), make(chan struct{})}
+	i := inform(t, func(_ cache.ListerWatcher, o runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+		return new(g, o, options)
+	}, g.source, cache.SharedIndexInformerOptions{})
 	l := i.listen(cache.HandlerOptions{})
 	i.run()
+	for page := range 3 {
+		assert.Empty(t, i.GetStore().List(), "the store before page %d of 3", page+1)
+		assert.Empty(t, l.heard(), "calls before page %d of 3", page+1)
+		g.gate <- struct{}{}
+		synctest.Wait()
+	}
+	close(g.gate)
 	i.expectTruth("after three pages")
 	assert.Len(t, l.heard(), 1234)
-	lists, _ := s.asked()
+	lists, _ := g.asked()
 	assert.Len(t, lists, 3)
 }
 

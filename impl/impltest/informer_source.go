@@ -39,7 +39,10 @@ type logged struct {
 }
 
 // A sourceWatch is a watch on a source.
-type sourceWatch struct{ events chan apiwatch.Event }
+type sourceWatch struct {
+	events    chan apiwatch.Event
+	bookmarks bool // it asked for them
+}
 
 func (w *sourceWatch) ResultChan() <-chan apiwatch.Event { return w.events }
 func (w *sourceWatch) Stop()                             {}
@@ -92,7 +95,7 @@ func (s *source) Watch(o metav1.ListOptions) (apiwatch.Interface, error) {
 			return nil, err
 		}
 	}
-	w := &sourceWatch{events: make(chan apiwatch.Event, watchRoom)}
+	w := &sourceWatch{events: make(chan apiwatch.Event, watchRoom), bookmarks: o.AllowWatchBookmarks}
 	from, _ := strconv.Atoi(o.ResourceVersion)
 	switch {
 	case o.SendInitialEvents != nil && *o.SendInitialEvents:
@@ -172,7 +175,9 @@ func (s *source) inject(kind apiwatch.EventType, o runtime.Object) {
 
 func (s *source) broadcast(e apiwatch.Event) {
 	for _, w := range s.watchers {
-		w.events <- e
+		if e.Type != apiwatch.Bookmark || w.bookmarks {
+			w.events <- e
+		}
 	}
 }
 
