@@ -91,7 +91,10 @@ while read -r client_go controller_runtime family others; do
     without_caches
     packages=("${queues[@]}")
   fi
-  [[ $client_go != v0.36.* ]] || without_typed
+  if [[ $client_go == v0.36.* ]]; then
+    without_typed
+    skip+='|^TestInformerFaults$/^fault=values-indexed$'
+  fi
   fake=sigs.k8s.io/controller-runtime/pkg/client/fake # of an alpha, it is older than client-go
   if ! go build "$fake" >/dev/null 2>&1; then
     echo "left out: $(grep -lF "\"$fake\"" ./*_test.go | xargs), since $fake $controller_runtime does not build"
