@@ -1,13 +1,10 @@
 package experiment
 
 import (
-	"bufio"
 	"fmt"
-	"os"
-	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
+
+	"github.com/informerbench/informerbench/loadgen/machine"
 )
 
 // measured are the modules whose versions a reader has to know.
@@ -17,15 +14,7 @@ var measured = []string{
 }
 
 // Here describes this machine.
-func Here() Environment {
-	return Environment{
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU:   procField("/proc/cpuinfo", "model name"),
-		Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
-		Memory: memory(),
-		Kernel: firstLine("/proc/sys/kernel/osrelease"),
-	}
-}
+func Here() Environment { return machine.Here() }
 
 // Versions are those of the modules that are measured, as they were linked
 // into this binary.
@@ -51,7 +40,7 @@ func Versions() map[string]string {
 // RawHeader begins a raw.txt with what benchstat prints above its tables. Only
 // what makes two files incomparable belongs here, because benchstat separates by
 // it.
-func (e Environment) RawHeader() string {
+func RawHeader(e Environment) string {
 	header := fmt.Sprintf("goos: %s\ngoarch: %s\npkg: github.com/informerbench/informerbench/bench\n", e.OS, e.Arch)
 	if e.CPU != "" {
 		header += "cpu: " + e.CPU + "\n"
@@ -59,35 +48,3 @@ func (e Environment) RawHeader() string {
 	return header
 }
 
-func memory() uint64 {
-	kb, err := strconv.ParseUint(strings.TrimSuffix(procField("/proc/meminfo", "MemTotal"), " kB"), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return kb * 1024
-}
-
-// procField reads "name : value" from a file of /proc; empty elsewhere.
-func procField(path, name string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		key, value, _ := strings.Cut(lines.Text(), ":")
-		if strings.TrimSpace(key) == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
-
-func firstLine(path string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	return line
-}

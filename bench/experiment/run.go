@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/machine"
 )
 
 // ControlSuffix names the A/A control after its baseline.
@@ -111,16 +113,7 @@ type Sample struct {
 }
 
 // An Environment is the machine beside every absolute figure.
-type Environment struct {
-	Go         string `json:"go"`
-	OS         string `json:"os"`
-	Arch       string `json:"arch"`
-	CPU        string `json:"cpu"`
-	Cores      int    `json:"cores"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
-	Memory     uint64 `json:"memoryBytes"`
-	Kernel     string `json:"kernel"`
-}
+type Environment = machine.Environment
 
 // A Machine is where one shard of a merged run was sampled. A case is sampled
 // whole on one machine, so no ratio is between two.

@@ -1,8 +1,9 @@
 package drive
 
 import (
-	"runtime"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/machine"
 )
 
 // SchemaVersion is the version of a Result's JSON. It grows when a field
@@ -13,15 +14,15 @@ const SchemaVersion = 1
 // what it cost. All times are in nanoseconds, all latencies from the moment at
 // which an event was due, not from the one at which the load found time for it.
 type Result struct {
-	Schema      int         `json:"schema"`
-	Workload    string      `json:"workload"` // preset, spec or recording
-	Arm         string      `json:"arm"`      // name of the parts in a comparison
-	Round       int         `json:"round"`
-	Seed        uint64      `json:"seed"`
-	Started     time.Time   `json:"started"`
-	Stopped     string      `json:"stopped"` // why the load ended: "end", "duration", "interrupted"
-	Setup       Setup       `json:"setup"`
-	Environment Environment `json:"environment"`
+	Schema      int                 `json:"schema"`
+	Workload    string              `json:"workload"` // preset, spec or recording
+	Arm         string              `json:"arm"`      // name of the parts in a comparison
+	Round       int                 `json:"round"`
+	Seed        uint64              `json:"seed"`
+	Started     time.Time           `json:"started"`
+	Stopped     string              `json:"stopped"` // why the load ended: "end", "duration", "interrupted"
+	Setup       Setup               `json:"setup"`
+	Environment machine.Environment `json:"environment"`
 
 	Load  time.Duration `json:"loadNanoseconds"`  // from the first event's time to the end of the load
 	Drain time.Duration `json:"drainNanoseconds"` // from there until everything was seen and settled
@@ -204,17 +205,4 @@ type Generator struct {
 	// just before the drive, when the machine has nothing else to do; 0 of a load
 	// that is not paced. How late the drive's own were is among its latencies.
 	Lateness time.Duration `json:"latenessNanoseconds,omitempty"`
-}
-
-// An Environment is the machine beside the figures.
-type Environment struct {
-	Go         string `json:"go"`
-	OS         string `json:"os"`
-	Arch       string `json:"arch"`
-	Cores      int    `json:"cores"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
-}
-
-func here() Environment {
-	return Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/machine"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"k8s.io/client-go/tools/cache"
 )
@@ -21,7 +22,7 @@ const (
 func (d *drive) run(ctx context.Context) (Result, error) {
 	result := Result{
 		Schema: SchemaVersion, Workload: d.config.Workload, Arm: d.config.Arm, Round: d.config.Round, Seed: d.config.Seed,
-		Setup: d.setup(), Environment: here(),
+		Setup: d.setup(), Environment: machine.Here(),
 	}
 	hurry, hasten := context.WithCancel(context.Background())
 	defer hasten()

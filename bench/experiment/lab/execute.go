@@ -59,7 +59,7 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 		return run, nil, err
 	}
 	defer raw.Close()
-	if _, err := raw.WriteString(run.Environment.RawHeader()); err != nil {
+	if _, err := raw.WriteString(experiment.RawHeader(run.Environment)); err != nil {
 		return run, nil, err
 	}
 	run.Plan.Cases = slices.Clone(run.Plan.Cases)

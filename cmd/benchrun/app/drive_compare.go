@@ -161,7 +161,7 @@ func (s Suite) keep(dir string, run experiment.Run, r drive.Result) error {
 	run.Warnings = []experiment.Warning{experiment.Warn("run", "a single drive shows latencies, it compares nothing")}
 	err := errors.Join(
 		writeResult(resultFile(dir, r.Arm, r.Round), r),
-		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(run.Environment.RawHeader()+line), 0o666),
+		os.WriteFile(filepath.Join(dir, "raw.txt"), []byte(experiment.RawHeader(run.Environment)+line), 0o666),
 		atomicfile.WriteJSON(filepath.Join(dir, "run.json"), run),
 	)
 	if err != nil {
