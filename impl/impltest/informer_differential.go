@@ -122,7 +122,7 @@ var informerDifferentialClauses = []clause[newInformer]{
 }
 
 func informerDifferential(t *trial, new newInformer) {
-	t.needs("initial-list-flag", "late-handler-initial", "relist-after-410", "watch-error-handler", "same-rv-replaced-is-sync")
+	t.needs("as-received", "initial-list-flag", "late-handler-initial", "relist-after-410", "watch-error-handler", "same-rv-replaced-is-sync")
 	rnd := t.Rand()
 	for round := range 6 {
 		seed := rnd.Uint64()
