@@ -47,4 +47,3 @@ func RawHeader(e Environment) string {
 	}
 	return header
 }
-
