@@ -127,7 +127,7 @@ func RateLimitingQueues[T comparable]() []Variant[NewRateLimitingQueue[T]] {
 			Summary: "the limiter on top of the heap4 delaying queue and the compact queue: three tables"},
 		{Name: "fused", New: ratelimit.NewFusedQueue[T],
 			Relaxes: []string{ExplicitProvider},
-			Summary: "the compact queue with delays and the compact limiter's failures in its entries"},
+			Summary: "the compact queue with delays in its entries: one table, and the limiter's"},
 		{Name: "client-go", Peer: true, New: workqueue.NewTypedRateLimitingQueueWithConfig[T],
 			Relaxes: []string{"fault:spurious-done", "fault:concurrent-drains", "fault:no-goroutine-after-drain",
 				"fault:no-retained-delayed-items"},

@@ -39,15 +39,6 @@ var queueTechniques = []Technique{{
 	Cases: []string{"op=pop-due/n=10k", "op=pop-due/n=1M"},
 	Edits: []Edit{{File: "impl/delay/heap4.go", Old: "\th.times.Gather(now)\n", New: ""}},
 }, {
-	Name: "failures-in-entries", Component: "rate-limiting-queue", Variant: "fused",
-	Why:   "the queue keeps the limiter's failures, so AddRateLimited finds the key once",
-	Cases: []string{"op=retry/n=500", "op=reconcile/workers=4"},
-	Edits: []Edit{{
-		File: "impl/ratelimit/fused.go",
-		Old:  "if c, ok := limiter.(*Controller[T]); ok {",
-		New:  "if c, ok := limiter.(*Controller[T]); ok && false {",
-	}},
-}, {
 	Name: "lists", Component: "priority-queue", Variant: "levels",
 	Why:   "most items are appended to the list of their priority, and only those with an earlier turn go into a heap",
 	Cases: []string{"op=backlog/n=100k", "op=concurrent/producers=4/workers=16/window=4096"},

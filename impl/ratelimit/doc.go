@@ -27,8 +27,7 @@
 // never forgotten: it bounds memory and the wait for a token. Those with Map and Rate in their
 // names are the plain references.
 //
-// Which queue: NewFusedQueue with a limiter from NewDefault or NewController finds a key once a
-// call. NewHeap4Queue is for a config with a DelayingQueue; NewFusedQueue makes that one then.
+// Which queue: NewFusedQueue, with any limiter. NewHeap4Queue is for a config with a DelayingQueue; NewFusedQueue makes that one then.
 // NewHeapQueue is the reference.
 //
 // What it costs: a limiter takes more than client-go's while it has few keys, so one that lives

@@ -2,7 +2,7 @@ package ratelimit
 
 import (
 	"fmt"
-	"reflect"
+	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/impl/delay"
@@ -11,7 +11,6 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/dueheap"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 )
 
 var (
@@ -19,40 +18,30 @@ var (
 	_ delay.Rescheduler[string]                    = (*fused[string])(nil)
 )
 
-// fused is the compact queue whose entries also say when a waiting key is ready
-// and, with a Controller as its limiter, how often it failed: each call finds its
-// key once.
+// fused is the compact queue whose entries also say when a waiting key is ready, so
+// that each call finds its key once.
 //
 // Invariant: those of core.Queue, and of dueheap.Waiting for the entries that wait.
 // armed is not after the first node while the lock is free.
 type fused[T comparable] struct {
-	core.Queue[T, retry]
+	core.Queue[T, wait]
 	alarm   *alarm.Alarm
-	limiter workqueue.TypedRateLimiter[T] // asked for delays, unless own is set
-	own     *Controller[T]                // whose failures are in the entries
-	oneTime bool                          // own's clock is the queue's
-	retries workqueue.CounterMetric       // nil without a name or a provider
+	limiter workqueue.TypedRateLimiter[T]
+	asking  sync.Mutex              // held from a look whether an item waits until it does
+	retries workqueue.CounterMetric // nil without a name or a provider
 	options QueueOptions
 	times   dueheap.Waiting
 	armed   int64
 }
 
-// A retry is what an entry has beside that of a compact queue. The time is in halves,
-// so that an entry takes no more than sixteen bytes.
-type retry struct{ low, high, failures uint32 }
+// A wait is until when an entry waits, in nanoseconds since the earliest time there
+// is; zero when it does not wait.
+type wait uint64
 
-// first is the time that is told apart from that of an entry which does not wait.
-const first = -1 << 63
+const earliest = -1 << 63
 
-func (r *retry) waits() bool { return r.low|r.high != 0 }
-
-// at is when a waiting entry is ready; else before any such time.
-func (r *retry) at() int64 { return int64(uint64(r.high)<<32|uint64(r.low)) + first }
-
-func (r *retry) set(at int64) {
-	at -= first
-	r.low, r.high = uint32(at), uint32(at>>32)
-}
+func until(at int64) wait { return wait(at - earliest) }
+func (w wait) at() int64  { return int64(w) + earliest }
 
 // QueueOptions are what upstream's queue does not have. The zero value is a queue
 // that does as upstream's.
@@ -67,11 +56,9 @@ type QueueOptions struct {
 	MaxWait time.Duration
 }
 
-// NewFusedQueue makes a rate limiting queue that keeps state, ready time,
-// failures and metrics of a key in one entry. Failures are in the entry when
-// limiter is a fresh *Controller, from NewDefault or NewController; any other
-// limiter is asked as upstream asks it. A config with a DelayingQueue gives the
-// plain queue over that one.
+// NewFusedQueue makes a rate limiting queue that keeps state, ready time and
+// metrics of a key in one entry. A config with a DelayingQueue gives the plain
+// queue over that one.
 func NewFusedQueue[T comparable](limiter workqueue.TypedRateLimiter[T], config workqueue.TypedRateLimitingQueueConfig[T]) workqueue.TypedRateLimitingInterface[T] {
 	if config.DelayingQueue != nil {
 		return NewHeap4Queue(limiter, config)
@@ -105,9 +92,6 @@ func newFused[T comparable](limiter workqueue.TypedRateLimiter[T], config workqu
 	if q.Meter != nil {
 		q.retries = core.Made(config.MetricsProvider.NewRetriesMetric(config.Name), "retries", config.Name)
 	}
-	if c, ok := limiter.(*Controller[T]); ok {
-		c.adopt(q, config.Clock)
-	}
 	return q
 }
 
@@ -135,13 +119,13 @@ func (q *fused[T]) AddAfter(item T, d time.Duration) {
 
 // schedule makes an entry wait until at, or until it did before if that is earlier.
 func (q *fused[T]) schedule(slot uint32, at int64) {
-	r := &q.Keys.At(slot).X
-	waits := r.waits()
-	if waits && at >= r.at() {
+	w := &q.Keys.At(slot).X
+	before := *w
+	if before != 0 && at >= before.at() {
 		return
 	}
-	r.set(at)
-	q.times.Add(at, slot, waits)
+	*w = until(at)
+	q.times.Add(at, slot, before != 0)
 	if at < q.armed {
 		q.armed = at
 		q.alarm.Wake() // never blocks
@@ -150,8 +134,7 @@ func (q *fused[T]) schedule(slot uint32, at int64) {
 
 // unschedule makes an entry wait no longer.
 func (q *fused[T]) unschedule(slot uint32) {
-	r := &q.Keys.At(slot).X
-	r.low, r.high = 0, 0
+	q.Keys.At(slot).X = 0
 	q.times.Remove()
 }
 
@@ -188,13 +171,13 @@ func (q *fused[T]) reschedule(item T, next func(before int64, waited bool) (at i
 		return true, false
 	}
 	slot := q.Enter(hash, item)
-	r := &q.Keys.At(slot).X
-	before, waited := r.at(), r.waits()
+	before := q.Keys.At(slot).X
+	waited = before != 0
 	if waited {
 		q.unschedule(slot)
 	}
 	if next != nil {
-		if at, wait := next(before, waited); wait {
+		if at, waits := next(before.at(), waited); waits {
 			q.schedule(slot, at)
 		}
 	}
@@ -227,8 +210,7 @@ func (q *fused[T]) promote(now int64) (next int64, more bool) {
 			q.armed = q.times.Next(alarm.Never)
 			return q.armed, false
 		}
-		r := &q.Keys.At(n.Slot).X
-		r.low, r.high = 0, 0
+		q.Keys.At(n.Slot).X = 0
 		q.MarkCounted(n.Slot) // if that panics, the process ends as upstream's does
 	}
 	return 0, true
@@ -237,19 +219,14 @@ func (q *fused[T]) promote(now int64) (next int64, more bool) {
 // AddRateLimited counts a failure of item and queues it when the limiter's
 // delay has passed.
 func (q *fused[T]) AddRateLimited(item T) {
-	if q.own == nil {
-		if !q.options.OnceWhileWaiting || !q.isWaiting(item) {
-			q.AddAfter(item, q.bound(q.limiter.When(item)))
+	if q.options.OnceWhileWaiting {
+		q.asking.Lock()
+		defer q.asking.Unlock() // the limiter may panic
+		if q.isWaiting(item) {
+			return
 		}
-		return
 	}
-	if q.retries != nil && !q.ShuttingDown() {
-		q.retries.Inc()
-	}
-	now := q.alarm.Now()
-	if ready := q.fail(item, now); ready {
-		q.Add(item)
-	}
+	q.AddAfter(item, q.bound(q.limiter.When(item)))
 }
 
 func (q *fused[T]) bound(d time.Duration) time.Duration {
@@ -265,74 +242,14 @@ func (q *fused[T]) isWaiting(item T) bool {
 	q.Lock()
 	defer q.Unlock()
 	slot, found := q.Find(hash, item)
-	return found && q.Keys.At(slot).X.waits()
+	return found && q.Keys.At(slot).X != 0
 }
 
-// fail counts a failure as the controller would and makes item wait for its delay,
-// or reports that there is none. After shutdown too the failure counts, as upstream's
-// limiter counts it.
-func (q *fused[T]) fail(item T, now int64) (ready bool) {
-	hash, bucketNow := q.Keys.Hash(item), q.bucketTime(now)
-	q.Lock() // nothing panics until Unlock
-	slot := q.Enter(hash, item)
-	if r := &q.Keys.At(slot).X; !q.options.OnceWhileWaiting || !r.waits() {
-		delay := q.bound(q.own.delay(bucketNow, &r.failures))
-		ready = delay <= 0
-		if !ready && !q.ShuttingDown() {
-			q.schedule(slot, alarm.In(now, delay))
-		}
-	}
-	q.Unlock()
-	return ready
-}
-
-// bucketTime is the time of the controller's bucket at the queue's time now.
-func (q *fused[T]) bucketTime(now int64) int64 {
-	if q.oneTime {
-		return now
-	}
-	return q.own.now()
-}
-
-// when is the controller's When.
-func (q *fused[T]) when(item T) time.Duration {
-	hash, now := q.Keys.Hash(item), q.bucketTime(q.alarm.Now())
-	q.Lock() // nothing panics until Unlock
-	delay := q.own.delay(now, &q.Keys.At(q.Enter(hash, item)).X.failures)
-	q.Unlock()
-	return delay
-}
-
-// Forget resets the failures of item. It does not imply Done.
-func (q *fused[T]) Forget(item T) {
-	if q.own == nil {
-		q.limiter.Forget(item)
-		return
-	}
-	hash := q.Keys.Hash(item)
-	q.Lock() // nothing panics until Unlock
-	if slot, found := q.Find(hash, item); found {
-		e := q.Keys.At(slot)
-		e.X.failures = 0
-		q.Release(slot, e)
-	}
-	q.Unlock()
-}
+// Forget resets the limiter's failures of item. It does not imply Done.
+func (q *fused[T]) Forget(item T) { q.limiter.Forget(item) }
 
 // NumRequeues is the limiter's count of failures since the last Forget.
-func (q *fused[T]) NumRequeues(item T) int {
-	if q.own == nil {
-		return q.limiter.NumRequeues(item)
-	}
-	hash := q.Keys.Hash(item)
-	failures := 0
-	q.Lock() // nothing panics until Unlock
-	if slot, found := q.Find(hash, item); found {
-		failures = int(q.Keys.At(slot).X.failures)
-	}
-	q.Unlock()
-	return failures
-}
+func (q *fused[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown drops what waits; what is queued is still handed out.
 func (q *fused[T]) ShutDown() {
@@ -358,31 +275,11 @@ func (q *fused[T]) end() {
 	q.times.Filter(func(n dueheap.Node) bool {
 		if q.times.Current(n) {
 			e := q.Keys.At(n.Slot)
-			e.X.low, e.X.high = 0, 0
+			e.X = 0
 			q.Release(n.Slot, e)
 		}
 		return false
 	})
 	q.times = dueheap.Waiting{}
 	q.alarm.Stop()
-}
-
-// adopt makes a controller that was not used yet ask q, which has that clock; a
-// used one refuses. Somebody may ask the controller meanwhile.
-func (c *Controller[T]) adopt(q *fused[T], queueClock clock.Clock) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.keys.Len() > 0 || c.bucket.used || c.adopter.Load() != nil {
-		return
-	}
-	q.own, q.oneTime = c, sameClock(c.clock, queueClock)
-	c.adopter.Store(q)
-}
-
-// sameClock reports whether one reading will do for both. Nil is the real clock.
-func sameClock(a, b clock.PassiveClock) bool {
-	if _, real := b.(clock.RealClock); real || b == nil {
-		return a == nil
-	}
-	return a != nil && reflect.ValueOf(a).Comparable() && a == b
 }

@@ -135,11 +135,11 @@ func (q *fused[T]) verify(t *testing.T) {
 		require.EqualValues(t, uint32(core.Dirty), q.Keys.At(slot).Word&(core.Dirty|core.Processing))
 	}
 	for _, e := range q.Keys.All() {
-		require.NotEqual(t, core.Entry[retry]{}, *e, "an entry that nothing needs")
+		require.NotEqual(t, core.Entry[wait]{}, *e, "an entry that nothing needs")
 		if e.Word&(core.Dirty|core.Processing) == core.Dirty {
 			queued++
 		}
-		if e.X.waits() {
+		if e.X != 0 {
 			waiting++
 		}
 	}
@@ -199,45 +199,6 @@ func TestFusedInvariant(t *testing.T) {
 		q.Done(item)
 	}
 	require.Zero(t, q.Keys.Len(), "entries left when all is done and forgotten")
-}
-
-// The queue and the controller it was made with agree, whichever is asked.
-func TestFusedSharesItsController(t *testing.T) {
-	c := NewDefault[string]()
-	q := NewFusedQueue[string](c, queueConfig{})
-	defer q.ShutDown()
-	c.When("key")
-	q.AddRateLimited("key")
-	require.Equal(t, 2, q.NumRequeues("key"))
-	require.Equal(t, 2, c.NumRequeues("key"))
-	require.Equal(t, 20*time.Millisecond, c.When("key"))
-	c.Forget("key")
-	require.Zero(t, q.NumRequeues("key"))
-
-	second := NewFusedQueue[string](c, queueConfig{})
-	defer second.ShutDown()
-	second.AddRateLimited("key")
-	require.Equal(t, 1, q.NumRequeues("key"), "a controller of two queues counts for both")
-
-	used := NewDefault[string]()
-	used.When("key")
-	third := NewFusedQueue[string](used, queueConfig{})
-	defer third.ShutDown()
-	require.Equal(t, 1, third.NumRequeues("key"), "failures before the queue was made count")
-}
-
-// A controller may be asked while a queue takes it over.
-func TestFusedTakesOverABusyController(t *testing.T) {
-	for range 300 {
-		c := NewDefault[string]()
-		var asking sync.WaitGroup
-		asking.Go(func() { c.When("key") })
-		q := NewFusedQueue[string](c, queueConfig{})
-		q.AddRateLimited("key")
-		asking.Wait()
-		require.Equal(t, 2, q.NumRequeues("key"))
-		q.ShutDown()
-	}
 }
 
 func TestConfiguredDelayingQueueIsUsed(t *testing.T) {
