@@ -116,11 +116,17 @@ func (m *measurement) line(read func(child.Reading) float64) line {
 func (m *measurement) paired(a *arm, of func(now, then child.Reading) float64) Figure {
 	var values []float64
 	for round := range m.rounds {
-		now, ok := m.middle.readings[round]
-		then, both := a.readings[round]
-		if ok && both {
-			values = append(values, of(now, then))
+		then, ok := a.readings[round]
+		if !ok {
+			continue
 		}
+		sum, n := 0.0, 0.0
+		for _, same := range m.middle {
+			if now, ok := same.readings[round]; ok {
+				sum, n = sum+of(now, then), n+1
+			}
+		}
+		values = append(values, sum/n) // of none: not a number, which is left out
 	}
 	return figureOf(values)
 }
@@ -130,9 +136,12 @@ func own(x child.Reading) float64 { return float64(x.Live) - float64(x.BaseHeap)
 
 func ownPeak(x child.Reading) float64 { return peak(x) - float64(x.BaseResident) }
 
+func ownStart(x child.Reading) float64 { return float64(x.Start.Resident) - float64(x.BaseResident) }
+
 func (m *measurement) partsFound() (parts []Part) {
-	n := float64(m.middle.objects)
-	bare := m.paired(m.middle, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / n })
+	middle := m.middle[0]
+	n := float64(middle.objects)
+	bare := m.paired(middle, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / n })
 	rest := bare
 	for _, a := range m.arms {
 		if a.part == "" || len(a.readings) == 0 {
@@ -160,7 +169,7 @@ func (m *measurement) partsFound() (parts []Part) {
 	}
 	parts = slices.Insert(parts, end,
 		Part{Name: "the structures of the objects, names, other metadata", Bytes: rest},
-		Part{Name: "stores, indices and handlers", Bytes: m.paired(m.middle, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / n })})
+		Part{Name: "stores, indices and handlers", Bytes: m.paired(middle, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / n })})
 	for _, a := range m.arms {
 		if a.intern && len(a.readings) > 0 {
 			parts = append(parts, Part{"strings that repeat", m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / n }), "in the objects"})
@@ -177,7 +186,8 @@ func (m *measurement) compared(a *arm) Change {
 	return Change{
 		Name: a.name, How: a.how, Asks: a.asks, Objects: a.objects,
 		Bytes: m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / float64(a.objects) }),
-		Live:  share(own), Peak: share(ownPeak), CPU: share(func(x child.Reading) float64 { return x.Start.CPU.Seconds() }),
+		Live:  share(own), Peak: share(ownPeak), Start: share(ownStart),
+		CPU: share(func(x child.Reading) float64 { return x.Start.CPU.Seconds() }),
 	}
 }
 

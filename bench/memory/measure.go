@@ -29,6 +29,7 @@ const (
 	peakOverLive   = 4   // at most, as far as was seen
 	DefaultMost    = 10_000
 	DefaultRepeats = 3
+	timesAgain     = 2 // in a round, as all what-ifs are compared with it
 )
 
 func typed(k *input.Kind) bool { return scheme.Scheme.Recognizes(k.GroupVersionKind) }
@@ -99,7 +100,7 @@ type measurement struct {
 	random   *rand.Rand
 	sizes    []int
 	base     []*arm // at each size
-	middle   *arm   // the base that what-ifs are compared with
+	middle   []*arm // the base that what-ifs are compared with, and the same again
 	arms     []*arm
 	warnings []string
 	spoilt   map[string]string // arms that failed, and why
@@ -130,12 +131,15 @@ func (m *measurement) plan(ctx context.Context) error {
 	for _, n := range m.sizes {
 		m.base = append(m.base, m.arm(n, fmt.Sprintf("%d objects", n)))
 	}
-	m.middle = m.base[1]
+	m.middle = m.base[1:2]
+	for range timesAgain {
+		m.middle = append(m.middle, m.arm(m.sizes[1], m.base[1].name+" again"))
+	}
 	changes, err := m.changes(m.sizes[1])
 	if err != nil {
 		return err
 	}
-	m.arms = slices.Concat(m.base, m.parts(m.sizes[1]), changes, m.settings(m.sizes[1], float64(reading.BaseGo)+each*float64(m.sizes[1])))
+	m.arms = slices.Concat(m.base, m.middle[1:], m.parts(m.sizes[1]), changes, m.settings(m.sizes[1], float64(reading.BaseGo)+each*float64(m.sizes[1])))
 	m.of += len(m.arms) * m.Repeats
 	for _, k := range m.Set.Kinds {
 		if m.Load.Form == child.Typed && !typed(k) {

@@ -70,7 +70,8 @@ type Change struct {
 	Objects int    `json:"objects"`        // that it was measured with, before a selection
 	Bytes   Figure `json:"bytes"`          // live bytes an object that it saves
 	Live    Figure `json:"live"`
-	Peak    Figure `json:"peak"`
+	Peak    Figure `json:"peak"` // of start, service and relist
+	Start   Figure `json:"startPeak"`
 	CPU     Figure `json:"cpu"` // of a start
 	Advised bool   `json:"advised"`
 }

@@ -158,8 +158,8 @@ type prediction struct {
 	BaseHeap, BaseResident figure
 	Prediction             struct{ Live, StartResident figure }
 	Changes                []struct {
-		Name       string
-		Live, Peak figure
+		Name            string
+		Live, StartPeak figure
 	}
 }
 

@@ -161,7 +161,7 @@ func (c comparison) writeChanges(b *bytes.Buffer) (orders []string) {
 			if len(real) == 0 {
 				continue
 			}
-			predicted := []figure{change.Live, change.Peak}[i]
+			predicted := []figure{change.Live, change.StartPeak}[i]
 			s := saving{change.Name, predicted.Value, 1 - mean(real, q.grown).Value/now}
 			off, judged := "", "not judged"
 			if s.read >= leastSaving {
