@@ -142,6 +142,7 @@ func newConsistentClient(t *testing.T, api *configMapAPI, newInformer impl.NewIn
 // A configMapAPI is an API server that has one config map, and tells its watch of what
 // was written when it is asked to.
 type configMapAPI struct {
+	watched chan struct{} // closed by the first watch
 	mu      sync.Mutex
 	version int
 	stored  corev1.ConfigMap
@@ -150,7 +151,7 @@ type configMapAPI struct {
 }
 
 func newConfigMapAPI() *configMapAPI {
-	return &configMapAPI{version: 1,
+	return &configMapAPI{watched: make(chan struct{}), version: 1,
 		stored: corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "u", ResourceVersion: "1"}}}
 }
 
@@ -169,6 +170,9 @@ func (a *configMapAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer(http.StatusUnprocessableEntity, metav1.Status{Message: "this server streams no lists"}), nil
 	case query.Get("watch") == "true":
 		body, events := io.Pipe()
+		if a.watch == nil {
+			close(a.watched)
+		}
 		a.watch = events
 		context.AfterFunc(r.Context(), func() { _ = events.CloseWithError(io.EOF) })
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
@@ -197,8 +201,9 @@ func (a *configMapAPI) wrote(as watch.EventType) {
 	a.held = append(a.held, event)
 }
 
-// tell lets the watch have what was written.
+// tell lets the watch have what was written, once there is one.
 func (a *configMapAPI) tell() error {
+	<-a.watched
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, event := range a.held {
