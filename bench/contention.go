@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen/counters"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -206,7 +207,7 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 	const every, writes = time.Millisecond, 200
 	x := c.begin(v)
 	var w stopwatch
-	var late []time.Duration
+	var late durations.Histogram
 	var live []float64
 	some := func(writes int) int {
 		begun := time.Now()
@@ -216,7 +217,7 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 				runtime.Gosched() // a timer's goroutine would queue behind the readers once more
 			}
 			x.update()
-			late = append(late, time.Since(due))
+			late.Record(time.Since(due))
 		}
 		return writes
 	}
@@ -225,14 +226,12 @@ func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 		w.stop(some(writes))
 		live = append(live, float64(max(int64(counters.Read().Live)-x.base, 0))/float64(c.n))
 	}
-	timed := len(late)
+	p50, p99 := late.Quantile(0.5), late.Quantile(0.99)
 	w.watch(func() int { return some(writes / 4) })
-	late = late[:timed]
 	x.end(b)
 	w.report(b, true)
-	slices.Sort(late)
-	b.ReportMetric(float64(late[len(late)/2].Nanoseconds()), "late-p50-ns")
-	b.ReportMetric(float64(late[len(late)*99/100].Nanoseconds()), "late-p99-ns")
+	b.ReportMetric(float64(p50), "late-p50-ns")
+	b.ReportMetric(float64(p99), "late-p99-ns")
 	if c.pause > 0 {
 		slices.Sort(live)
 		b.ReportMetric(live[len(live)/2], "live-B/item")

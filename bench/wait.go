@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/informerbench/informerbench/impl"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -80,11 +80,11 @@ func informerWaitQuestions(seed uint64) []informerQuestion {
 }
 
 // A recorder has the latencies that one goroutine saw.
-type recorder struct{ late, queued *hdrhistogram.Histogram }
+type recorder struct{ late, queued durations.Histogram }
 
-func newRecorder() recorder {
-	histogram := func() *hdrhistogram.Histogram { return hdrhistogram.New(100, int64(time.Minute), 3) }
-	return recorder{histogram(), histogram()}
+func newRecorder() *recorder {
+	histogram := func() durations.Histogram { return durations.New(100, time.Minute, 3) }
+	return &recorder{histogram(), histogram()}
 }
 
 // A wait is a light load under way. The arrays are by object, in nanoseconds since begun.
@@ -104,7 +104,7 @@ func (l lightLoad) run(b *testing.B, newInformer impl.NewInformer, q workqueue.T
 	for i, p := range s.list {
 		x.index[p.Namespace+"/"+p.Name] = i
 	}
-	recorders := []recorder{newRecorder()} // the handler's, where there is no queue
+	recorders := []*recorder{newRecorder()} // the handler's, where there is no queue
 	var handlers []func(any)
 	for i := range l.handlers {
 		handlers = append(handlers, func(obj any) { x.handle(i, obj, recorders[0]) })
@@ -136,16 +136,16 @@ func (l lightLoad) run(b *testing.B, newInformer impl.NewInformer, q workqueue.T
 		all.late.Merge(r.late)
 		all.queued.Merge(r.queued)
 	}
-	if n := all.late.TotalCount(); n != int64(sent) {
+	if n := all.late.Count(); n != int64(sent) {
 		b.Fatalf("%d events reached a worker, expected %d", n, sent)
 	}
 	s.check(b, informer.GetStore())
 	w.report(b, true)
-	b.ReportMetric(float64(all.late.ValueAtQuantile(50)), "late-p50-ns")
-	b.ReportMetric(float64(all.late.ValueAtQuantile(99)), "late-p99-ns")
+	b.ReportMetric(float64(all.late.Quantile(0.5)), "late-p50-ns")
+	b.ReportMetric(float64(all.late.Quantile(0.99)), "late-p99-ns")
 	if q != nil {
-		b.ReportMetric(float64(all.queued.ValueAtQuantile(50)), "queue-wait-p50-ns")
-		b.ReportMetric(float64(all.queued.ValueAtQuantile(99)), "queue-wait-p99-ns")
+		b.ReportMetric(float64(all.queued.Quantile(0.5)), "queue-wait-p50-ns")
+		b.ReportMetric(float64(all.queued.Quantile(0.99)), "queue-wait-p99-ns")
 	}
 }
 
@@ -171,7 +171,7 @@ func (x *wait) send() (sent int) {
 	return sent
 }
 
-func (x *wait) handle(handler int, obj any, r recorder) {
+func (x *wait) handle(handler int, obj any, r *recorder) {
 	begun := time.Now()
 	for time.Since(begun) < handlerTime {
 	}
@@ -190,7 +190,7 @@ func (x *wait) handle(handler int, obj any, r recorder) {
 	x.queue.Add(key)
 }
 
-func (x *wait) work(r recorder) {
+func (x *wait) work(r *recorder) {
 	for {
 		key, shutdown := x.queue.Get()
 		if shutdown {
@@ -201,10 +201,9 @@ func (x *wait) work(r recorder) {
 	}
 }
 
-func (x *wait) arrive(key string, r recorder) {
-	i, now := x.index[key], int64(time.Since(x.begun))
-	// The histograms clamp what is beyond a minute, which the count shows.
-	_ = r.late.RecordValue(now - x.due[i].Load())
-	_ = r.queued.RecordValue(now - x.added[i].Load())
+func (x *wait) arrive(key string, r *recorder) {
+	i, now := x.index[key], time.Since(x.begun)
+	r.late.Record(now - time.Duration(x.due[i].Load()))
+	r.queued.Record(now - time.Duration(x.added[i].Load()))
 	x.handled.Add(1)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // openTab opens file in headless Chromium and returns the tab and what it
@@ -258,7 +259,7 @@ func TestInjectionInBrowser(t *testing.T) {
 	at := filepath.Join(dir, "drive", "evil")
 	require.NoError(t, os.MkdirAll(at, 0o755))
 	result, err := json.Marshal(drive.Result{Schema: 1, Arm: evil, Workload: evil, Timeline: []drive.Tick{{At: 1, Sent: 1}, {At: 2, Sent: 1}},
-		Latencies: []drive.Distribution{{Name: drive.Settled, Points: []drive.Point{{Quantile: 0.5, Value: 3}, {Quantile: 0.9, Value: 4}}}}})
+		Latencies: []drive.Latency{{Name: drive.Settled, Distribution: durations.Distribution{Points: []durations.Point{{Quantile: 0.5, Value: 3}, {Quantile: 0.9, Value: 4}}}}}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(at, "1.json"), result, 0o644))
 	require.NoError(t, Write(dir, run, stats))

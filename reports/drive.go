@@ -239,7 +239,7 @@ func (a *driveArm) curve(name string) []bounds {
 			if values[p.Quantile] == nil {
 				quantiles = append(quantiles, p.Quantile)
 			}
-			values[p.Quantile] = append(values[p.Quantile], time.Duration(p.Value).Seconds())
+			values[p.Quantile] = append(values[p.Quantile], p.Value.Seconds())
 		}
 	}
 	slices.Sort(quantiles)
@@ -275,7 +275,8 @@ func thin(ticks []drive.Tick) [][]figure {
 	var begin time.Duration
 	for group := range slices.Chunk(ticks, each) {
 		var sent, reconciles, depth, unsettled int
-		var settled, wait, heap int64
+		var settled, wait time.Duration
+		var heap int64
 		var cpu float64
 		for _, t := range group {
 			sent, reconciles = sent+t.Sent, reconciles+t.Reconciles
@@ -290,7 +291,7 @@ func thin(ticks []drive.Tick) [][]figure {
 		length := (end - begin).Seconds()
 		begin = end
 		list = append(list, []figure{figure(end.Seconds()), figure(float64(sent) / length), figure(float64(reconciles) / length), figure(depth), figure(unsettled),
-			figure(float64(settled) / 1e9), figure(float64(wait) / 1e9), figure(cpu), figure(heap)})
+			figure(settled.Seconds()), figure(wait.Seconds()), figure(cpu), figure(heap)})
 	}
 	return list
 }

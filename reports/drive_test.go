@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 func driven3(t *testing.T) (*driven, []string) {
@@ -97,7 +98,7 @@ func TestDoubtfulDrives(t *testing.T) {
 	write("newer/1.json", fmt.Sprintf(`{"schema": %d}`, drive.SchemaVersion+1))
 	evil := `</script><img src=x onerror="window.hit=1">`
 	lossy := drive.Result{Schema: 1, Arm: evil, Round: 1, Workload: evil, Accounting: drive.Accounting{Sent: 10, Delivered: 7, Lost: 3, Bad: []string{evil}}, Warnings: []string{evil},
-		Latencies: []drive.Distribution{{Name: drive.Settled, Points: []drive.Point{{Quantile: -1, Value: 3}, {Quantile: 0.5, Value: -3}, {Quantile: 0.9, Value: 3}, {Quantile: 7, Value: 1}}}}}
+		Latencies: []drive.Latency{{Name: drive.Settled, Distribution: durations.Distribution{Points: []durations.Point{{Quantile: -1, Value: 3}, {Quantile: 0.5, Value: -3}, {Quantile: 0.9, Value: 3}, {Quantile: 7, Value: 1}}}}}}
 	b, err := json.Marshal(lossy)
 	require.NoError(t, err)
 	write("lossy/1.json", string(b))

@@ -18,7 +18,7 @@ var (
 	electionHTML string
 )
 
-var electionTemplate = template.Must(template.New("election.html").Parse(shellHTML + electionHTML))
+var electionTemplate = template.Must(template.New("election.html").Funcs(template.FuncMap{"share": wording.Percent}).Parse(shellHTML + electionHTML))
 
 // WriteElection writes recommended settings of leader election into the directory dir:
 // election.json for machines (see package schema), election.md for pull requests and
@@ -37,7 +37,7 @@ type electionPage struct {
 	shell
 	Effects []lease.Effect
 	Paste   []lease.Snippet
-	Shares  []string // of the runs, the columns of Times
+	Shares  []float64 // of the runs, the columns of Times
 	Times   []electionTimes
 	Data    electionData
 }
@@ -45,9 +45,12 @@ type electionPage struct {
 // electionTimes are the distribution of the time until another leads.
 type electionTimes struct {
 	After, Settings string
-	Runs            int
+	Runs            int64
 	Seconds         []float64 // one for each share
 }
+
+// electionShares are each tenth, and the tail.
+var electionShares = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1}
 
 // electionData is what the page's script draws from.
 type electionData struct {
@@ -76,7 +79,7 @@ var electionScenarios = []struct {
 func renderElectionHTML(a lease.Advice) ([]byte, error) {
 	p := electionPage{
 		Advice: &a, shell: newShell("informerbench: leader election", electionJS),
-		Effects: lease.Effects(a), Paste: lease.Paste(a.Recommended), Data: electionData{Election: []electionChart{}},
+		Effects: lease.Effects(a), Paste: lease.Paste(a.Recommended), Shares: electionShares, Data: electionData{Election: []electionChart{}},
 	}
 	for _, s := range electionScenarios {
 		c := electionChart{Title: "Time to a leader after " + s.after}
@@ -86,13 +89,17 @@ func renderElectionHTML(a lease.Advice) ([]byte, error) {
 			results  []failover.Result
 		}{{"current", a.Current, a.Before}, {"recommended", a.Recommended, a.After}} {
 			for _, r := range of.results {
-				if r.Config.Scenario != s.scenario || r.Failover.Runs == 0 {
+				if r.Config.Scenario != s.scenario || r.Failover.Count == 0 {
 					continue
 				}
-				p.add(electionTimes{After: s.after, Settings: fmt.Sprintf("%s, %v", of.name, of.settings), Runs: r.Failover.Runs}, r.Failover.Curve)
+				row := electionTimes{After: s.after, Settings: fmt.Sprintf("%s, %v", of.name, of.settings), Runs: r.Failover.Count}
+				for _, share := range electionShares {
+					row.Seconds = append(row.Seconds, r.Failover.At(share).Seconds())
+				}
+				p.Times = append(p.Times, row)
 				line := electionLine{Name: of.name}
-				for _, x := range r.Failover.Curve {
-					line.Points = append(line.Points, [2]float64{x.Time.Seconds(), x.Share})
+				for _, x := range r.Failover.Points {
+					line.Points = append(line.Points, [2]float64{x.Value.Seconds(), x.Quantile})
 				}
 				c.Lines = append(c.Lines, line)
 			}
@@ -104,19 +111,6 @@ func renderElectionHTML(a lease.Advice) ([]byte, error) {
 	var buf bytes.Buffer
 	err := electionTemplate.Execute(&buf, p)
 	return buf.Bytes(), err
-}
-
-// add makes a row of the table out of a distribution.
-func (p *electionPage) add(row electionTimes, curve []failover.Point) {
-	var shares []string
-	for i, x := range curve {
-		if i%4 == 0 || x.Share >= 0.95 { // each tenth, and the tail
-			shares = append(shares, wording.Percent(x.Share))
-			row.Seconds = append(row.Seconds, x.Time.Seconds())
-		}
-	}
-	p.Shares = shares
-	p.Times = append(p.Times, row)
 }
 
 func renderElectionMarkdown(a lease.Advice) []byte {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/lease"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim/failover"
 	"github.com/stretchr/testify/assert"
@@ -21,10 +22,11 @@ func elected() lease.Advice {
 	result := func(scenario failover.Scenario, longest time.Duration) failover.Result {
 		r := failover.Result{Config: config}
 		r.Config.Scenario = scenario
-		r.Failover = failover.Times{Runs: 100, P50: longest / 2, P90: longest, P99: longest, Max: longest}
-		for i := range 41 {
-			r.Failover.Curve = append(r.Failover.Curve, failover.Point{Share: float64(i) / 40, Time: longest * time.Duration(i) / 40})
+		var h durations.Histogram
+		for i := range 100 {
+			h.Record(longest * time.Duration(i+1) / 100)
 		}
+		r.Failover = h.Distribution()
 		return r
 	}
 	shorter := failover.Settings{LeaseDuration: 8 * time.Second, RenewDeadline: 5300 * time.Millisecond, RetryPeriod: time.Second}
@@ -42,7 +44,7 @@ func TestWriteElection(t *testing.T) {
 	require.NoError(t, WriteElection(dir, elected()))
 	md, err := os.ReadFile(filepath.Join(dir, "election.md"))
 	require.NoError(t, err)
-	assert.Contains(t, string(md), "| failover after a crash | 10.0 / 20.0 / 20.0 s | 4.5 / 9.0 / 9.0 s |")
+	assert.Contains(t, string(md), "| failover after a crash | 10.0 / 19.8 / 20.0 s | 4.5 / 8.9 / 9.0 s |")
 	assert.Contains(t, string(md), "| failover after a clean end | 2.0 / 4.0 / 4.0 s | - |")
 	assert.Contains(t, string(md), "--leader-elect-renew-deadline=5.3s\n")
 	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
@@ -65,8 +67,8 @@ func TestElectionPageInBrowser(t *testing.T) {
 		return eval[[]string](t, ctx, `echarts.getInstanceByDom(document.querySelectorAll(".chart")[`+i+`]).getOption().series.filter(s => s.type === "line").map(s => s.name + " " + s.data.length)`)
 	}
 	assert.Equal(t, 2, eval[int](t, ctx, `document.querySelectorAll(".chart").length`), "of the scenarios that were simulated")
-	assert.Equal(t, []string{"current 41", "recommended 41"}, lines("0"))
-	assert.Equal(t, []string{"current 41"}, lines("1"))
+	assert.Equal(t, []string{"current 21", "recommended 21"}, lines("0"))
+	assert.Equal(t, []string{"current 21"}, lines("1"))
 	assert.Equal(t, "20.00", eval[string](t, ctx, `document.querySelector("#times tbody tr td:last-child").textContent`))
 	assert.True(t, eval[bool](t, ctx, `document.documentElement.scrollWidth <= innerWidth`), "nothing is wider than the page")
 	assert.Empty(t, complaints())

@@ -16,6 +16,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A plan for a made-up component: how much faster than the baseline each
@@ -244,17 +245,17 @@ func madeDrives(t testing.TB, dir string) {
 				Accounting: drive.Accounting{Sent: 6000, Delivered: 5200, Coalesced: 800, Reconciles: 5400, Failures: 100},
 				Usage:      drive.Usage{CPU: time.Duration(slow * float64(time.Second)), HeapPeak: 80 << 20}, Generator: drive.Generator{Share: 0.03}}
 			for i, stage := range []string{drive.Watch, drive.Settled, drive.QueueWait} {
-				d := drive.Distribution{Name: stage, Count: 6000}
+				d := drive.Latency{Name: stage, Distribution: durations.Distribution{Count: 6000}}
 				for _, q := range []float64{0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1} {
 					at := float64(time.Millisecond) * float64(1+3*i) * slow * (1 + 0.05*float64(round)) * math.Pow(1.0001-q, -0.8)
-					d.Points = append(d.Points, drive.Point{Quantile: q, Value: int64(at)})
+					d.Points = append(d.Points, durations.Point{Quantile: q, Value: time.Duration(at)})
 				}
 				r.Latencies = append(r.Latencies, d)
 			}
 			for s := 1; s <= 60; s++ {
 				burst := math.Exp(-math.Pow(float64(s-20)/4, 2))
 				r.Timeline = append(r.Timeline, drive.Tick{At: time.Duration(s) * time.Second, Sent: int(50 + 300*burst), Reconciles: 90, Depth: int(slow * 400 * burst), Unsettled: int(slow * 500 * burst),
-					Settled99: int64(slow * 1e7 * (1 + 50*burst)), QueueWait: int64(slow * 1e6 * (1 + 50*burst)), CPU: 0.4 * slow, Heap: 60 << 20})
+					Settled99: time.Duration(slow * 1e7 * (1 + 50*burst)), QueueWait: time.Duration(slow * 1e6 * (1 + 50*burst)), CPU: 0.4 * slow, Heap: 60 << 20})
 			}
 			b, err := json.Marshal(r)
 			require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/loadgen/sim"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A doubt is a figure that another measurement of the same length would have given
@@ -142,11 +142,11 @@ func (m *Model) doubted(ctx context.Context, f Figures, seed uint64) (Figures, e
 				if len(list) == 1 {
 					return q.of(list[0]).at(p)
 				}
-				var pools []sim.Distribution
+				var pools []durations.Histogram
 				for _, g := range list {
 					pools = append(pools, q.of(g).pools...)
 				}
-				return quantile(sim.Pooled(pools), p)
+				return quantile(durations.Pooled(pools), p)
 			}
 		}
 		widen(&q.to.Mean, least, at(-1))

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
 // reproduction lays the simulations beside the measurement.
 func (f *fit) reproduction(x outcome) *Reproduction {
 	r := &Reproduction{WaitMean: [2]float64{f.wait.Mean()}, WorkMean: [2]float64{f.work.Mean()}}
-	buckets := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) (list []Bucket, distance float64) {
+	buckets := func(h scrape.Histogram, of func(sim.Result) durations.Histogram) (list []Bucket, distance float64) {
 		h = coarsened(h)
 		bounds := boundsOf(h)
 		below := make([][]float64, len(x.results))
@@ -43,8 +44,8 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 		return list, distance
 	}
 	var wait, work float64
-	r.Wait, wait = buckets(f.wait, func(r sim.Result) sim.Distribution { return r.QueueWait })
-	r.Work, work = buckets(f.work, func(r sim.Result) sim.Distribution { return r.Work })
+	r.Wait, wait = buckets(f.wait, func(r sim.Result) durations.Histogram { return r.QueueWait })
+	r.Work, work = buckets(f.work, func(r sim.Result) durations.Histogram { return r.Work })
 	r.Distance = max(wait, work)
 	for _, result := range x.results {
 		r.WaitMean[1] += result.QueueWait.Mean().Seconds() / float64(len(x.results))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
@@ -25,7 +26,7 @@ type Quantiles struct {
 	P999 Interval `json:"p999"`
 
 	all   func(p float64) float64
-	pools []sim.Distribution // one for all models with the same arrivals
+	pools []durations.Histogram // one for all models with the same arrivals
 }
 
 // at is a quantile, or the mean for a p below 0.
@@ -215,7 +216,7 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 }
 
 // quantile is in seconds, the mean for a p below 0.
-func quantile(d sim.Distribution, p float64) float64 {
+func quantile(d durations.Histogram, p float64) float64 {
 	if p < 0 {
 		return d.Mean().Seconds()
 	}
@@ -235,14 +236,14 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 	all := sim.Replicas{Results: results}
 	figure := all.Interval
 	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
-	quantiles := func(of func(sim.Result) sim.Distribution) Quantiles {
-		pools := make([]sim.Distribution, len(groups))
+	quantiles := func(of func(sim.Result) durations.Histogram) Quantiles {
+		pools := make([]durations.Histogram, len(groups))
 		for i, g := range groups {
-			var list []sim.Distribution
+			var list []durations.Histogram
 			for _, r := range g {
 				list = append(list, of(r))
 			}
-			pools[i] = sim.Pooled(list)
+			pools[i] = durations.Pooled(list)
 		}
 		// Candidates may be far apart, and between two of them nothing is true: what the
 		// median of them predicts is expected.
@@ -275,9 +276,9 @@ func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
 		}
 		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected, pools: pools}
 	}
-	f.Wait = quantiles(func(r sim.Result) sim.Distribution { return r.QueueWait })
-	f.Settle = quantiles(func(r sim.Result) sim.Distribution { return r.Settle })
-	f.Work = quantiles(func(r sim.Result) sim.Distribution { return r.Work })
+	f.Wait = quantiles(func(r sim.Result) durations.Histogram { return r.QueueWait })
+	f.Settle = quantiles(func(r sim.Result) durations.Histogram { return r.Settle })
+	f.Work = quantiles(func(r sim.Result) durations.Histogram { return r.Work })
 	f.Depth = figure(func(r sim.Result) float64 { return r.Depth })
 	f.Utilisation = figure(func(r sim.Result) float64 { return r.Utilisation })
 	f.CallRate = figure(func(r sim.Result) float64 { return r.CallRate })

@@ -6,6 +6,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim"
 	"github.com/stretchr/testify/assert"
@@ -38,7 +39,7 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	}
 	// What the metrics of the two would tell.
 	x := together(2, 55)
-	histogramOf := func(d sim.Distribution, bounds []float64) scrape.Histogram {
+	histogramOf := func(d durations.Histogram, bounds []float64) scrape.Histogram {
 		h := scrape.Histogram{Bounds: bounds, Sum: d.Mean().Seconds() * float64(d.Count())}
 		before := 0.0
 		for _, below := range upTo(d, boundsOf(scrape.Histogram{Bounds: bounds})) {

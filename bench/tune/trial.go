@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
@@ -66,7 +67,7 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	shorter := math.Sqrt(span/m.Interval + 1.0/trials)
 	x.shorter = shorter
 	n := 0.0
-	compare := func(h scrape.Histogram, of func(sim.Result) sim.Distribution) {
+	compare := func(h scrape.Histogram, of func(sim.Result) durations.Histogram) {
 		h = coarsened(h)
 		bounds := boundsOf(h)
 		below := make([][]float64, trials)
@@ -103,11 +104,11 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 		n += 2
 		x.figures = append(x.figures, figure{math.Log(floor/5 + h.Mean()), logs, 0.01})
 	}
-	compare(m.wait, func(r sim.Result) sim.Distribution { return r.QueueWait })
+	compare(m.wait, func(r sim.Result) durations.Histogram { return r.QueueWait })
 	if t.f.throttled {
-		compare(m.work, func(r sim.Result) sim.Distribution { return r.Work })
+		compare(m.work, func(r sim.Result) durations.Histogram { return r.Work })
 		if m.limiter.Count() > 0 && m.Background < 0.02*m.CallRate {
-			compare(m.limiter, func(r sim.Result) sim.Distribution { return r.Throttle })
+			compare(m.limiter, func(r sim.Result) durations.Histogram { return r.Throttle })
 		}
 	}
 	// A model on which more or fewer adds coalesce than did is another load.
@@ -181,7 +182,7 @@ func (x outcome) with(y outcome) outcome {
 }
 
 // upTo are the shares of what lies in the first buckets up to each; none of nothing.
-func upTo(d sim.Distribution, bounds []time.Duration) []float64 {
+func upTo(d durations.Histogram, bounds []time.Duration) []float64 {
 	all := 0.0
 	if d.Count() > 0 {
 		all = 1

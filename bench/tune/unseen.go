@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/informerbench/informerbench/loadgen/sim"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // untimed begins what is said of a client that doesn't time its waits.
@@ -31,14 +31,14 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		if err != nil {
 			return err
 		}
-		var list []sim.Distribution
+		var list []durations.Histogram
 		var each []float64
 		for _, r := range x.results {
 			list, each = append(list, r.Throttle), append(each, r.Throttle.Mean().Seconds())
 		}
 		_, scatter = moments(each)
 		scatter *= x.shorter
-		usual = min(sim.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
+		usual = min(durations.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
 		if f.Calls*usual < 0.01*f.Work {
 			return nil
 		}

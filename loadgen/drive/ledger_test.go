@@ -171,7 +171,7 @@ func TestLedgerBalances(t *testing.T) {
 		a := l.closes()
 		require.True(t, a.Sound(), "seed %d: %+v", seed, a)
 		require.Equal(t, 40, a.Sent, "seed %d", seed)
-		require.EqualValues(t, 40, wire.total.TotalCount(), "seed %d", seed)
+		require.EqualValues(t, 40, wire.total.Count(), "seed %d", seed)
 		require.Zero(t, l.open.Load(), "seed %d", seed)
 	}
 }

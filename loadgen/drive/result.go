@@ -3,6 +3,7 @@ package drive
 import (
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/machine"
 )
 
@@ -27,12 +28,12 @@ type Result struct {
 	Load  time.Duration `json:"loadNanoseconds"`  // from the first event's time to the end of the load
 	Drain time.Duration `json:"drainNanoseconds"` // from there until everything was seen and settled
 
-	Accounting Accounting     `json:"accounting"`
-	Latencies  []Distribution `json:"latencies"` // of all events and reconciles; see the names below
-	Timeline   []Tick         `json:"timeline"`  // one a second
-	Usage      Usage          `json:"usage"`
-	Generator  Generator      `json:"generator"`
-	Warnings   []string       `json:"warnings,omitempty"`
+	Accounting Accounting `json:"accounting"`
+	Latencies  []Latency  `json:"latencies"` // of all events and reconciles; see the names below
+	Timeline   []Tick     `json:"timeline"`  // one a second
+	Usage      Usage      `json:"usage"`
+	Generator  Generator  `json:"generator"`
+	Warnings   []string   `json:"warnings,omitempty"`
 }
 
 // Interrupted is the reason of a drive whose context ended.
@@ -125,43 +126,21 @@ func (a Accounting) Sound() bool {
 	return a.Lost == 0 && a.Stale == 0 && a.Backwards == 0 && a.Together == 0 && a.Sent == a.Delivered+a.Coalesced
 }
 
-// A Distribution is what an HDR histogram from 100 ns to an hour recorded,
-// with three significant digits.
-type Distribution struct {
-	Name   string  `json:"name"`
-	Count  int64   `json:"count"`
-	Mean   float64 `json:"meanNanoseconds"`
-	Max    int64   `json:"maxNanoseconds"`
-	Points []Point `json:"points"` // rising quantiles, as far as the count carries them; the last is 1
-}
-
-// A Point is one quantile: 0.99 for p99.
-type Point struct {
-	Quantile float64 `json:"q"`
-	Value    int64   `json:"ns"`
-}
-
-// At is the value in nanoseconds at the last point up to quantile q, 0 without
-// points.
-func (d Distribution) At(q float64) int64 {
-	value := int64(0)
-	for _, p := range d.Points {
-		if p.Quantile > q {
-			break
-		}
-		value = p.Value
-	}
-	return value
+// A Latency is the distribution of one: from 100 ns to an hour, with three
+// significant digits.
+type Latency struct {
+	Name string `json:"name"`
+	durations.Distribution
 }
 
 // Latency returns the distribution of that name; an empty one if there is none.
-func (r Result) Latency(name string) Distribution {
-	for _, d := range r.Latencies {
-		if d.Name == name {
-			return d
+func (r Result) Latency(name string) durations.Distribution {
+	for _, l := range r.Latencies {
+		if l.Name == name {
+			return l.Distribution
 		}
 	}
-	return Distribution{Name: name}
+	return durations.Distribution{}
 }
 
 // A Tick is what happened since the tick before it.
@@ -174,9 +153,9 @@ type Tick struct {
 	Depth      int           `json:"depth"`     // of the work queue at this moment
 	Backlog    int           `json:"backlog"`   // events that the cache holds and that wait for their handler at this moment
 	Unsettled  int           `json:"unsettled"` // events due and not settled at this moment
-	QueueWait  int64         `json:"queueWaitP99Nanoseconds"`
-	Settled50  int64         `json:"settledP50Nanoseconds"`
-	Settled99  int64         `json:"settledP99Nanoseconds"`
+	QueueWait  time.Duration `json:"queueWaitP99Nanoseconds"`
+	Settled50  time.Duration `json:"settledP50Nanoseconds"`
+	Settled99  time.Duration `json:"settledP99Nanoseconds"`
 	Busy       float64       `json:"busy"` // workers in a reconcile at this moment
 	CPU        float64       `json:"cpu"`  // processors in use on average
 	Heap       int64         `json:"heapBytes"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/machine"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"k8s.io/client-go/tools/cache"
@@ -155,16 +156,16 @@ func (d *drive) finish(result *Result) {
 	a.Adds, a.Reconciles, a.Failures = int(c.adds.Load()+c.retried.Load()+c.requeued.Load()), int(c.reconciles.Load()), int(c.failures.Load())
 	a.Needless = c.delayed.count()
 	a.GivenUp, a.Requeued, a.Hurried, a.APICalls = int(c.givenUp.Load()), int(c.requeued.Load()), int(c.hurried.Load()), int(c.calls.Load())
-	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, HandlerWait, OwnWrite, FirstList, QueueWait, Work, Throttle, Staleness, Read} {
-		if x := d.meters.distribution(name); x.Count > 0 {
-			result.Latencies = append(result.Latencies, x)
-		}
-	}
-	for _, x := range []Distribution{newDistribution(Lateness, d.pacer.Lateness()), newDistribution(Taken, d.pacer.Taken())} {
+	add := func(name string, x durations.Distribution) {
 		if x.Count > 0 {
-			result.Latencies = append(result.Latencies, x)
+			result.Latencies = append(result.Latencies, Latency{name, x})
 		}
 	}
+	for _, name := range []string{Watch, Store, Enqueued, PickedUp, Reconciled, Settled, HandlerWait, OwnWrite, FirstList, QueueWait, Work, Throttle, Staleness, Read} {
+		add(name, d.meters.distribution(name))
+	}
+	add(Lateness, d.pacer.Lateness().Distribution())
+	add(Taken, d.pacer.Taken().Distribution())
 	served := d.server.Stats()
 	a.Relists = max(0, int(served.Lists)-len(d.resources))
 	a.Disconnects = int(served.Disconnects + served.Gone)
@@ -203,12 +204,12 @@ func (d *drive) doubts(r *Result) {
 	switch {
 	case d.stream.unpaced() && a.Sent > 1:
 		warn("the events came as fast as possible: latencies count from the start of the load and tell how long all of it takes")
-	case late > int64(lateLoad):
+	case late > lateLoad:
 		warn("the load was %s late (p99; without the controller, at 10,000 events/s, %s): latencies count from when an event was due and include that",
-			time.Duration(late).Round(10*time.Microsecond), r.Generator.Lateness.Round(10*time.Microsecond))
-	case taken > int64(lateLoad):
+			late.Round(10*time.Microsecond), r.Generator.Lateness.Round(10*time.Microsecond))
+	case taken > lateLoad:
 		warn("the load was at most %[2]s late (p99), but this process picked events up only %[1]s after they were due (p99), because its goroutines waited for a processor; latencies count from when an event was due and include that",
-			time.Duration(taken).Round(10*time.Microsecond), time.Duration(late).Round(10*time.Microsecond))
+			taken.Round(10*time.Microsecond), late.Round(10*time.Microsecond))
 	}
 	if a.Hurried > 0 {
 		why := "the drive was interrupted"

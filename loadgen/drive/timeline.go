@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A timeline takes a Tick a second.
 type timeline struct {
 	ticks         []Tick
-	wait, settled *hdr.Histogram
+	wait, settled *durations.Histogram
 	before        Tick // totals at the tick before
 	beforeReading reading
 	heapPeak      int64
@@ -28,7 +28,7 @@ func (d *drive) total() Tick {
 func (d *drive) tick() Tick {
 	t := &d.timeline
 	if t.wait == nil {
-		t.wait, t.settled = hdr.New(lowest, highest, tickDigits), hdr.New(lowest, highest, tickDigits)
+		t.wait, t.settled = newTick(), newTick()
 	}
 	now, used := d.total(), read()
 	d.meters.sinceTick(QueueWait, t.wait)
@@ -37,7 +37,7 @@ func (d *drive) tick() Tick {
 		At: now.At, Sent: now.Sent - t.before.Sent, Enqueued: now.Enqueued - t.before.Enqueued,
 		Reconciles: now.Reconciles - t.before.Reconciles, Retries: now.Retries - t.before.Retries,
 		Depth: d.c.queue.Len(), Backlog: int(d.ledger.backlog.Load()), Unsettled: int(d.ledger.open.Load()), Busy: float64(d.c.busy.Load()),
-		QueueWait: t.wait.ValueAtQuantile(99), Settled50: t.settled.ValueAtQuantile(50), Settled99: t.settled.ValueAtQuantile(99),
+		QueueWait: t.wait.Quantile(0.99), Settled50: t.settled.Quantile(0.5), Settled99: t.settled.Quantile(0.99),
 		CPU:  (used.cpu - t.beforeReading.cpu).Seconds() / max(now.At-t.before.At, 1).Seconds(),
 		Heap: int64(used.Heap),
 	}

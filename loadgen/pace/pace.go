@@ -17,7 +17,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A Pacer waits for one goroutine. It must be closed by that goroutine.
@@ -25,8 +25,8 @@ type Pacer struct {
 	far      *far    // nil: in this process
 	precise  sleeper // nil: timers only
 	bound    bool
-	lateness *hdrhistogram.Histogram
-	taken    *hdrhistogram.Histogram // nil without far
+	lateness durations.Histogram
+	taken    durations.Histogram // empty without far
 }
 
 // A sleeper sleeps more precisely than the runtime's timers, on one thread.
@@ -35,9 +35,6 @@ type sleeper interface {
 	unbind() // undoes it
 	sleep(time.Duration)
 }
-
-// longest lateness that is told apart: an hour.
-const maxLateness = int64(time.Hour)
 
 // New returns the most precise pacer there is in this process.
 func New() *Pacer { return &Pacer{precise: newSleeper(), lateness: newHistogram()} }
@@ -56,7 +53,8 @@ func (p *Pacer) Announce(due []time.Time) {
 	}
 }
 
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxLateness, 3) }
+// newHistogram tells lateness up to an hour.
+func newHistogram() durations.Histogram { return durations.New(1, time.Hour, 3) }
 
 // timerLead is how long before the moment a timer hands over to precise sleep:
 // longer than timers are late.
@@ -71,8 +69,8 @@ func (p *Pacer) Wait(ctx context.Context, due time.Time) error {
 	if p.far != nil {
 		late, err := p.far.wait(ctx)
 		if err == nil {
-			note(p.lateness, late)
-			note(p.taken, time.Since(due))
+			p.lateness.Record(late)
+			p.taken.Record(time.Since(due))
 		}
 		return err
 	}
@@ -98,12 +96,8 @@ func (p *Pacer) Wait(ctx context.Context, due time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	note(p.lateness, -left)
+	p.lateness.Record(-left)
 	return nil
-}
-
-func note(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(min(max(0, int64(d)), maxLateness)) // within the range
 }
 
 func (p *Pacer) bind() {
@@ -131,12 +125,10 @@ func (p *Pacer) SelfTest(ctx context.Context, events int, distance time.Duration
 			return 0, err
 		}
 	}
-	late := p.lateness.ValueAtQuantile(99)
+	late := p.lateness.Quantile(0.99)
 	p.lateness.Reset()
-	if p.taken != nil {
-		p.taken.Reset()
-	}
-	return time.Duration(late), nil
+	p.taken.Reset()
+	return late, nil
 }
 
 // Close gives the thread back, or ends the process.
@@ -152,14 +144,14 @@ func (p *Pacer) Close() {
 	}
 }
 
-// Lateness holds, in nanoseconds, how late each event was released: the load's
+// Lateness holds how late each event was released: the load's
 // own delay. It must not be read while another goroutine waits.
-func (p *Pacer) Lateness() *hdrhistogram.Histogram { return p.lateness }
+func (p *Pacer) Lateness() durations.Histogram { return p.lateness }
 
-// Taken holds, in nanoseconds after its moment, when this process took each
-// event from the one that released it; nil if none does. What it exceeds Lateness
+// Taken holds how long after its moment this process took each event from the
+// one that released it; it is empty if none does. What it exceeds Lateness
 // by is this process's delay, as when a client reads late from its connection.
-func (p *Pacer) Taken() *hdrhistogram.Histogram { return p.taken }
+func (p *Pacer) Taken() durations.Histogram { return p.taken }
 
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -20,7 +20,7 @@ func TestWait(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(begin), "600 ms late")
 		require.NoError(t, p.Wait(t.Context(), begin.Add(2*time.Second)))
 		require.Equal(t, 2*time.Second, time.Since(begin))
-		require.EqualValues(t, 3, p.Lateness().TotalCount())
+		require.EqualValues(t, 3, p.Lateness().Count())
 		require.InEpsilon(t, 600*time.Millisecond, p.Lateness().Max(), 0.001)
 		p.Close()
 	})
@@ -34,7 +34,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		require.ErrorIs(t, p.Wait(ctx, begin.Add(time.Hour)), context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(begin))
 		require.ErrorIs(t, p.Wait(ctx, begin), context.DeadlineExceeded, "even when nothing is to wait for")
-		require.Zero(t, p.Lateness().TotalCount())
+		require.Zero(t, p.Lateness().Count())
 	})
 }
 
@@ -50,7 +50,7 @@ func TestPreciseWait(t *testing.T) {
 		}
 		p.Close()
 	}
-	require.EqualValues(t, 60, p.Lateness().TotalCount())
+	require.EqualValues(t, 60, p.Lateness().Count())
 }
 
 // kinds are the pacers there are on this system.
@@ -69,7 +69,7 @@ func TestSelfTest(t *testing.T) {
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, time.Since(begin), 49*100*time.Microsecond)
 			require.LessOrEqual(t, late, time.Since(begin))
-			require.Zero(t, p.Lateness().TotalCount())
+			require.Zero(t, p.Lateness().Count())
 		})
 	}
 }
@@ -88,8 +88,8 @@ func BenchmarkWait(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(p.Lateness().ValueAtQuantile(50)), "p50-late-ns")
-			b.ReportMetric(float64(p.Lateness().ValueAtQuantile(99)), "p99-late-ns")
+			b.ReportMetric(float64(p.Lateness().Quantile(0.5)), "p50-late-ns")
+			b.ReportMetric(float64(p.Lateness().Quantile(0.99)), "p99-late-ns")
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
@@ -32,9 +33,9 @@ type feed struct {
 	upAt     time.Duration // when the watch works again
 
 	batch  []delivery
-	next   int           // in batch
-	freeAt time.Duration // when the informer can take the next batch
-	waited *Distribution // for the store's lock
+	next   int                  // in batch
+	freeAt time.Duration        // when the informer can take the next batch
+	waited *durations.Histogram // for the store's lock
 }
 
 // A delivery is an event on its way. Without an intended time of its own it is
@@ -46,7 +47,7 @@ type delivery struct {
 	relist bool // all objects are listed again after it
 }
 
-func newFeed(c *Config, source Arrivals, random *rand.Rand, waited *Distribution) *feed {
+func newFeed(c *Config, source Arrivals, random *rand.Rand, waited *durations.Histogram) *feed {
 	f := &feed{
 		source: source, spec: c.Spec, store: c.Store, crowds: c.Store.crowds(c.Spec), random: random, waited: waited,
 		cutAt: c.Spec.Faults.Disconnect,
@@ -129,7 +130,7 @@ func (f *feed) fill() {
 	waited := time.Duration(0)
 	if len(f.crowds) > 0 {
 		waited = wait(f.crowds, f.random)
-		f.waited.record(waited)
+		f.waited.Record(waited)
 	}
 	f.freeAt = begin + waited + time.Duration(len(f.batch))*f.store.Update
 	for i := range f.batch {

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/informerbench/informerbench/loadgen/durations"
+
 // A Figure is one of the numbers that a Result boils down to.
 type Figure struct {
 	Name string // as tables and flags call it
@@ -9,7 +11,7 @@ type Figure struct {
 
 // Figures lists them in the order in which they are printed.
 func Figures() []Figure {
-	quantiles := func(name string, of func(Result) Distribution) []Figure {
+	quantiles := func(name string, of func(Result) durations.Histogram) []Figure {
 		figures := []Figure{{name + " mean", "s", func(r Result) float64 { return of(r).Mean().Seconds() }}}
 		for _, q := range []struct {
 			name  string
@@ -35,13 +37,13 @@ func Figures() []Figure {
 	}
 	for _, d := range []struct {
 		name string
-		of   func(Result) Distribution
+		of   func(Result) durations.Histogram
 	}{
-		{"queue wait", func(r Result) Distribution { return r.QueueWait }},
-		{"work", func(r Result) Distribution { return r.Work }},
-		{"settle", func(r Result) Distribution { return r.Settle }},
-		{"throttle", func(r Result) Distribution { return r.Throttle }},
-		{"store wait", func(r Result) Distribution { return r.StoreWait }},
+		{"queue wait", func(r Result) durations.Histogram { return r.QueueWait }},
+		{"work", func(r Result) durations.Histogram { return r.Work }},
+		{"settle", func(r Result) durations.Histogram { return r.Settle }},
+		{"throttle", func(r Result) durations.Histogram { return r.Throttle }},
+		{"store wait", func(r Result) durations.Histogram { return r.StoreWait }},
 	} {
 		figures = append(figures, quantiles(d.name, d.of)...)
 	}

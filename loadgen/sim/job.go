@@ -136,7 +136,7 @@ func (e *engine) step() {
 	latency := e.callLatency()
 	if j.station != nil {
 		e.apiCalls++
-		e.throttle.record(wait)
+		e.throttle.Record(wait)
 		j.held += wait
 	}
 	j.own += latency
@@ -187,5 +187,5 @@ func (e *engine) finish(j job) {
 }
 
 func (e *engine) settle(at time.Duration, count int64) {
-	e.settled.recordMany(e.clock.now-at, count)
+	e.settled.RecordMany(e.clock.now-at, count)
 }

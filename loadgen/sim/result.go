@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A Result is what one simulation counted and measured after its warm-up.
@@ -36,26 +38,26 @@ type Result struct {
 	MaxDepth    int     `json:"maxDepth"`
 	Demand      Demand  `json:"demand"`
 
-	QueueWait Distribution `json:"queueWait"` // from Add to Get, as workqueue_queue_duration_seconds
-	Work      Distribution `json:"work"`      // from Get to Done, as workqueue_work_duration_seconds
-	Settle    Distribution `json:"settle"`    // from an event's time to the end of the first successful reconcile that saw it
-	Throttle  Distribution `json:"throttle"`  // of an API call, for the client's rate limit
-	Pairs     []Pair       `json:"-"`         // of a reconcile's own work and its calls' waits for that limit; some thousand, evenly spread over the time
-	StoreWait Distribution `json:"storeWait"` // of a batch, for the store's lock
+	QueueWait durations.Histogram `json:"queueWait"` // from Add to Get, as workqueue_queue_duration_seconds
+	Work      durations.Histogram `json:"work"`      // from Get to Done, as workqueue_work_duration_seconds
+	Settle    durations.Histogram `json:"settle"`    // from an event's time to the end of the first successful reconcile that saw it
+	Throttle  durations.Histogram `json:"throttle"`  // of an API call, for the client's rate limit
+	Pairs     []Pair              `json:"-"`         // of a reconcile's own work and its calls' waits for that limit; some thousand, evenly spread over the time
+	StoreWait durations.Histogram `json:"storeWait"` // of a batch, for the store's lock
 
 	Queues []QueueResult `json:"queues"`
 }
 
 // A QueueResult is of one queue.
 type QueueResult struct {
-	Name        string       `json:"name"`
-	Workers     int          `json:"workers"`
-	Adds        int64        `json:"adds"`
-	Utilisation float64      `json:"utilisation"`
-	Depth       float64      `json:"depth"`
-	MaxDepth    int          `json:"maxDepth"`
-	QueueWait   Distribution `json:"queueWait"`
-	Work        Distribution `json:"work"`
+	Name        string              `json:"name"`
+	Workers     int                 `json:"workers"`
+	Adds        int64               `json:"adds"`
+	Utilisation float64             `json:"utilisation"`
+	Depth       float64             `json:"depth"`
+	MaxDepth    int                 `json:"maxDepth"`
+	QueueWait   durations.Histogram `json:"queueWait"`
+	Work        durations.Histogram `json:"work"`
 }
 
 // Demand is what the load would take if nothing held it up.
@@ -111,10 +113,10 @@ type tally struct {
 	requeued          int64
 	apiCalls          int64
 	own               time.Duration
-	settled           Distribution
-	throttle          Distribution
+	settled           durations.Histogram
+	throttle          durations.Histogram
 	pairs             pairs
-	storeWait         Distribution
+	storeWait         durations.Histogram
 	window            progress // at the last arrival
 }
 
@@ -133,8 +135,8 @@ type progress struct {
 // begin begins to count.
 func (t *tally) begin(stations []*station, now time.Duration) {
 	events, settled, throttle, storeWait := t.events, t.settled, t.throttle, t.storeWait
-	for _, d := range []*Distribution{&settled, &throttle, &storeWait} {
-		d.reset()
+	for _, d := range []*durations.Histogram{&settled, &throttle, &storeWait} {
+		d.Reset()
 	}
 	*t = tally{counting: true, events: events, since: now, settled: settled, throttle: throttle, storeWait: storeWait}
 	for _, s := range stations {
@@ -193,13 +195,13 @@ func (e *engine) result() Result {
 }
 
 // merged is the wait and the work of all queues together.
-func merged(queues []QueueResult) (wait, work Distribution) {
+func merged(queues []QueueResult) (wait, work durations.Histogram) {
 	if len(queues) == 1 {
 		return queues[0].QueueWait, queues[0].Work
 	}
 	for _, q := range queues {
-		wait.merge(q.QueueWait)
-		work.merge(q.Work)
+		wait.Merge(q.QueueWait)
+		work.Merge(q.Work)
 	}
 	return wait, work
 }

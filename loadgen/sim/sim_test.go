@@ -245,15 +245,6 @@ func TestStudent(t *testing.T) {
 	}
 }
 
-func TestBelowCountsLikeBuckets(t *testing.T) {
-	d := Distribution{}
-	for i := range 100 {
-		d.record(time.Duration(i) * time.Millisecond)
-	}
-	assert.InDeltaSlice(t, []float64{0.01, 0.11, 1, 1},
-		d.Below(0, 10500*time.Microsecond, 99500*time.Microsecond, time.Hour), 1e-9)
-}
-
 func TestRecordingsTakeThePlaceOfTheSchedule(t *testing.T) {
 	spec, err := loadgen.Preset("rolling-update")
 	require.NoError(t, err)

@@ -141,7 +141,7 @@ func TestReplay(t *testing.T) {
 			ms = append(ms, d.Milliseconds())
 		}
 		require.Equal(t, []int64{0, 500, 1000, 2700, 2700, 2700, 3000, 3500, 4000}, ms)
-		require.EqualValues(t, 9, pacer.Lateness().TotalCount())
+		require.EqualValues(t, 9, pacer.Lateness().Count())
 		require.InEpsilon(t, 1200*time.Millisecond, pacer.Lateness().Max(), 0.001)
 	})
 }

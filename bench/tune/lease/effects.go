@@ -79,10 +79,10 @@ func Effects(a Advice) []Effect {
 // times are a failover's p50, p99 and most.
 func times(r failover.Result) string {
 	x := r.Failover
-	if x.Runs == 0 {
+	if x.Count == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f / %.1f / %.1f s", x.P50.Seconds(), x.P99.Seconds(), x.Max.Seconds())
+	return fmt.Sprintf("%.1f / %.1f / %.1f s", x.At(0.5).Seconds(), x.At(0.99).Seconds(), x.Max.Seconds())
 }
 
 // Summary is the first thing to know.

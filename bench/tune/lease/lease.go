@@ -45,7 +45,7 @@ type Problem struct {
 }
 
 // SchemaVersion is of an Advice's JSON.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Advice is the settings to take, with the evidence.
 type Advice struct {
@@ -172,10 +172,10 @@ func (p *Problem) complete(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if crashed.Failover.Runs == 0 {
+		if crashed.Failover.Count == 0 {
 			return fmt.Errorf("%s; expected settings that some API calls are quick enough for, or --failover, the time wanted", leaderless(p.Current, crashed))
 		}
-		o.Failover = crashed.Failover.P99.Round(100 * time.Millisecond)
+		o.Failover = crashed.Failover.At(0.99).Round(100 * time.Millisecond)
 	}
 	return nil
 }
@@ -230,9 +230,9 @@ func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, err
 		if err != nil {
 			return best, err
 		}
-		if r.Unrecovered == 0 && r.Failover.Runs > 0 && r.Failover.P99 <= p.Objectives.Failover {
+		if r.Unrecovered == 0 && r.Failover.Count > 0 && r.Failover.At(0.99) <= p.Objectives.Failover {
 			low = middle
-			best = Choice{Settings: s, Failover: r.Failover.P99, Outage: p.Outage(s)}
+			best = Choice{Settings: s, Failover: r.Failover.At(0.99), Outage: p.Outage(s)}
 		} else {
 			high = middle
 		}
@@ -274,11 +274,11 @@ func (p *Problem) impossible(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Failover.Runs == 0 {
+	if r.Failover.Count == 0 {
 		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s: of those with the shortest lease duration, %s", p.Objectives.Failover, p.Objectives.Calls, leaderless(s, r))
 	}
 	return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
-		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.P99.Round(100*time.Millisecond))
+		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.At(0.99).Round(100*time.Millisecond))
 }
 
 // leaderless says that nobody leads.

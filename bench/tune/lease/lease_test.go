@@ -47,7 +47,7 @@ func TestAdviceMeetsItsObjectives(t *testing.T) {
 			assert.Zero(t, r.Unrecovered, r.Config.Scenario)
 			switch r.Config.Scenario {
 			case failover.Crash:
-				assert.LessOrEqual(t, r.Failover.P99, o.Failover)
+				assert.LessOrEqual(t, r.Failover.At(0.99), o.Failover)
 			case failover.Steady:
 				assert.LessOrEqual(t, r.LeaderCalls+r.StandbyCalls, 1.05*o.Calls, "the sum over both candidates")
 				assert.Zero(t, r.Losses)

@@ -67,16 +67,11 @@ func latencyTable(r drive.Result) table {
 	for _, d := range r.Latencies {
 		row := []string{d.Name, stages[d.Name], strconv.FormatInt(d.Count, 10)}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			row = append(row, shortTime(d.At(q)))
+			row = append(row, wording.Digits(d.At(q)))
 		}
-		t.rows = append(t.rows, append(row, shortTime(d.Max)))
+		t.rows = append(t.rows, append(row, wording.Digits(d.Max)))
 	}
 	return t
-}
-
-// shortTime writes nanoseconds with three significant digits.
-func shortTime(ns int64) string {
-	return wording.Digits(time.Duration(ns))
 }
 
 // printDrive is the end of a single drive: what became of the events, the
@@ -86,8 +81,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		return out.print(w, latencyTable(r))
 	}
 	a := r.Accounting
-	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, wording.Count(a.Sent, "event"), shortTime(int64(r.Load)),
-		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), shortTime(int64(r.Drain)))
+	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, wording.Count(a.Sent, "event"), wording.Digits(r.Load),
+		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), wording.Digits(r.Drain))
 	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, needless %d, API calls %d\n\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.Needless, a.APICalls)
 	if err := out.print(w, latencyTable(r)); err != nil {
@@ -95,13 +90,13 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 	}
 	u := r.Usage
 	fmt.Fprintf(w, "\nCPU %s (%s an event; service times %s), GC %s, heap at most %s, allocated %s, waits for locks %s, for a processor p99 %s\n",
-		shortTime(int64(u.CPU)), shortTime(int64(u.CPU-u.Burnt)/int64(max(a.Sent, 1))), shortTime(int64(u.Burnt)),
-		shortTime(int64(u.GCCPU)), bytesText(u.HeapPeak), bytesText(u.Allocated), shortTime(int64(u.MutexWait)), shortTime(int64(u.Sched99)))
+		wording.Digits(u.CPU), wording.Digits((u.CPU-u.Burnt)/time.Duration(max(a.Sent, 1))), wording.Digits(u.Burnt),
+		wording.Digits(u.GCCPU), bytesText(u.HeapPeak), bytesText(u.Allocated), wording.Digits(u.MutexWait), wording.Digits(u.Sched99))
 	late := r.Latency(drive.Lateness)
 	fmt.Fprintf(w, "load: %s an event by itself, %s of the CPU time; late by p50 %s, p99 %s",
-		shortTime(int64(r.Generator.PerEvent)), wording.Percent(r.Generator.Share), shortTime(late.At(0.5)), shortTime(late.At(0.99)))
+		wording.Digits(r.Generator.PerEvent), wording.Percent(r.Generator.Share), wording.Digits(late.At(0.5)), wording.Digits(late.At(0.99)))
 	if alone := r.Generator.Lateness; alone > 0 {
-		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", shortTime(int64(alone)))
+		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", wording.Digits(alone))
 	}
 	fmt.Fprintln(w)
 	for _, warning := range r.Warnings {

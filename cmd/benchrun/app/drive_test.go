@@ -290,12 +290,6 @@ func TestDriveScreen(t *testing.T) {
 	assert.Contains(t, plainLine(p), "3s of 10s load: sent 30 (10/s), seen 29")
 }
 
-func TestShortTime(t *testing.T) {
-	for ns, want := range map[int64]string{0: "0s", 87: "87ns", 1234: "1.23µs", 45_678_901: "45.7ms", 1_234_567_890: "1.23s", 7_200_000_000_000: "2h0m0s"} {
-		assert.Equal(t, want, shortTime(ns))
-	}
-}
-
 // What takes minutes refuses a directory that it could not write to at its end,
 // and leaves no trace in one that it could.
 func TestUsable(t *testing.T) {

@@ -181,9 +181,9 @@ never lost; how late they were is printed at the end.`,
 			in.warn(cmd.ErrOrStderr())
 			took := time.Since(begin)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, %s a second", wording.Count(n, "event"), took.Round(time.Millisecond), figure(float64(n)/took.Seconds()))
-			if late := pacer.Lateness(); late.TotalCount() > 0 {
+			if late := pacer.Lateness(); late.Count() > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "; late by %s (median), %s (p99), %s (max)",
-					time.Duration(late.ValueAtQuantile(50)), time.Duration(late.ValueAtQuantile(99)), time.Duration(late.Max()))
+					late.Quantile(0.5), late.Quantile(0.99), late.Max())
 			}
 			fmt.Fprintln(cmd.ErrOrStderr())
 			return interrupted(err)

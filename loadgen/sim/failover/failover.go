@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl/election"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"k8s.io/client-go/tools/leaderelection"
 )
@@ -152,56 +153,18 @@ type Result struct {
 	Config Config `json:"config"`
 	// Leaderless is how long nobody led: from the start (start) or from when the
 	// old leader's work ended (the others). Runs in which the leader stayed have
-	// none; it holds the others.
-	Leaderless Times `json:"leaderless"`
+	// none; their count is that of the others.
+	Leaderless durations.Distribution `json:"leaderless"`
 	// Failover is how long after the event another candidate led, in the runs in
 	// which one did. A partitioned leader still leads for some of that time.
-	Failover     Times         `json:"failover"`
-	Kept         int           `json:"kept"`                   // runs in which the leader stayed the leader
-	Unrecovered  int           `json:"unrecovered"`            // runs in which none led again within four lease durations
-	Overlaps     int           `json:"overlaps"`               // runs in which two led at once
-	LongestBoth  time.Duration `json:"longestBothNanoseconds"` // the longest time that two led at once
-	Losses       float64       `json:"lossesAnHour"`           // times that a leader stopped without an event, an hour
-	LeaderCalls  float64       `json:"leaderCalls"`            // API calls a second of the leader, scenario steady
-	StandbyCalls float64       `json:"standbyCalls"`           // and of each other candidate
-}
-
-// Times are the distribution of a duration over the runs that have one.
-type Times struct {
-	Runs  int           `json:"runs"`
-	Mean  time.Duration `json:"meanNanoseconds"`
-	P50   time.Duration `json:"p50Nanoseconds"`
-	P90   time.Duration `json:"p90Nanoseconds"`
-	P99   time.Duration `json:"p99Nanoseconds"`
-	Max   time.Duration `json:"maxNanoseconds"`
-	Curve []Point       `json:"curve,omitempty"` // from the least to the most
-}
-
-// A Point of a distribution: this share of the runs took no longer than that.
-type Point struct {
-	Share float64       `json:"share"`
-	Time  time.Duration `json:"nanoseconds"`
-}
-
-func newTimes(values []time.Duration) Times {
-	n := len(values)
-	if n == 0 {
-		return Times{}
-	}
-	slices.Sort(values)
-	var sum time.Duration
-	for _, v := range values {
-		sum += v
-	}
-	at := func(permille int) time.Duration { return values[max(0, n*permille-1)/1000] }
-	t := Times{Runs: n, Mean: sum / time.Duration(n), P50: at(500), P90: at(900), P99: at(990), Max: values[n-1]}
-	for permille := 0; permille <= 1000; permille += 25 {
-		t.Curve = append(t.Curve, Point{float64(permille) / 1000, at(permille)})
-		if permille == 975 {
-			t.Curve = append(t.Curve, Point{0.99, t.P99}, Point{0.999, at(999)})
-		}
-	}
-	return t
+	Failover     durations.Distribution `json:"failover"`
+	Kept         int                    `json:"kept"`                   // runs in which the leader stayed the leader
+	Unrecovered  int                    `json:"unrecovered"`            // runs in which none led again within four lease durations
+	Overlaps     int                    `json:"overlaps"`               // runs in which two led at once
+	LongestBoth  time.Duration          `json:"longestBothNanoseconds"` // the longest time that two led at once
+	Losses       float64                `json:"lossesAnHour"`           // times that a leader stopped without an event, an hour
+	LeaderCalls  float64                `json:"leaderCalls"`            // API calls a second of the leader, scenario steady
+	StandbyCalls float64                `json:"standbyCalls"`           // and of each other candidate
 }
 
 // identity names a candidate.

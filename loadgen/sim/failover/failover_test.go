@@ -37,23 +37,23 @@ func TestFailoverTimes(t *testing.T) {
 	for name, elector := range map[string]NewElector{"ours": ours, "client-go": upstream} {
 		t.Run(name, func(t *testing.T) {
 			start := simulate(t, elector, Config{Scenario: Start})
-			assert.Equal(t, 200, start.Failover.Runs)
+			assert.EqualValues(t, 200, start.Failover.Count)
 			assert.Less(t, start.Failover.Max, 4*time.Second)
 
 			released := simulate(t, elector, Config{Scenario: Release})
-			assert.Equal(t, 200, released.Failover.Runs)
+			assert.EqualValues(t, 200, released.Failover.Count)
 			assert.Less(t, released.Failover.Max, look+time.Second)
 
 			crashed := simulate(t, elector, Config{Scenario: Crash})
-			assert.Equal(t, 200, crashed.Failover.Runs)
-			assert.Greater(t, crashed.Failover.P50, 12*time.Second)
+			assert.EqualValues(t, 200, crashed.Failover.Count)
+			assert.Greater(t, crashed.Failover.At(0.5), 12*time.Second)
 			assert.Less(t, crashed.Failover.Max, 15*time.Second+2*look)
 			assert.Zero(t, crashed.Overlaps)
 
 			cut := simulate(t, elector, Config{Scenario: Partition})
-			assert.Equal(t, 200, cut.Failover.Runs)
+			assert.EqualValues(t, 200, cut.Failover.Count)
 			assert.Zero(t, cut.Overlaps)
-			assert.Less(t, cut.Leaderless.P50, cut.Failover.P50, "the cut-off leader goes on for some time")
+			assert.Less(t, cut.Leaderless.At(0.5), cut.Failover.At(0.5), "the cut-off leader goes on for some time")
 
 			slow := simulate(t, elector, Config{Scenario: SlowAPI, Slow: dist("1s"), SlowFor: time.Minute})
 			assert.Equal(t, 200, slow.Kept, "answers within the renew deadline lose nothing")

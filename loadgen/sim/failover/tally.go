@@ -1,10 +1,14 @@
 package failover
 
-import "time"
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
+)
 
 // A tally sums up runs.
 type tally struct {
-	leaderless, failover    []time.Duration
+	leaderless, failover    durations.Histogram
 	kept, lost, overlaps    int
 	longest                 time.Duration
 	losses                  int
@@ -27,8 +31,8 @@ func (s *tally) add(w *world) {
 			return
 		}
 		took := w.terms[0].from.Sub(w.begin)
-		s.leaderless = append(s.leaderless, took)
-		s.failover = append(s.failover, took)
+		s.leaderless.Record(took)
+		s.failover.Record(took)
 	case w.subject == nil:
 		s.losses++ // before the event
 	case w.config.Scenario == Steady:
@@ -78,9 +82,9 @@ func (s *tally) addFailover(w *world) {
 		if !t.from.After(w.event) {
 			continue
 		}
-		s.leaderless = append(s.leaderless, max(0, t.from.Sub(ended)))
+		s.leaderless.Record(t.from.Sub(ended)) // 0 where both led
 		if t.leader != w.subject {
-			s.failover = append(s.failover, t.from.Sub(w.event))
+			s.failover.Record(t.from.Sub(w.event))
 		}
 		return
 	}
@@ -132,7 +136,7 @@ func later(a, b time.Time) time.Time {
 
 func (s *tally) result(config Config) Result {
 	r := Result{
-		Config: config, Leaderless: newTimes(s.leaderless), Failover: newTimes(s.failover),
+		Config: config, Leaderless: s.leaderless.Distribution(), Failover: s.failover.Distribution(),
 		Kept: s.kept, Unrecovered: s.lost, Overlaps: s.overlaps, LongestBoth: s.longest,
 	}
 	if s.watched > 0 {

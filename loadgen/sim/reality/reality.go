@@ -21,6 +21,7 @@ import (
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim"
 	"k8s.io/client-go/util/workqueue"
@@ -122,7 +123,7 @@ func (o Options) compare(ctx context.Context, kind string, utilisation float64) 
 	}
 	wait := driven.Latency(drive.QueueWait)
 	row.Reconciles, row.Warnings = wait.Count, driven.Warnings
-	row.DrivenP50, row.DrivenP99 = time.Duration(wait.At(0.5)), time.Duration(wait.At(0.99))
+	row.DrivenP50, row.DrivenP99 = wait.At(0.5), wait.At(0.99)
 	row.SimulatedP50, row.SimulatedP99 = simulated.QueueWait.Quantile(0.5), simulated.QueueWait.Quantile(0.99)
 	return row, nil
 }
@@ -159,16 +160,15 @@ func handover(n int) time.Duration {
 			waits <- wait
 		}
 	}()
-	all := make([]time.Duration, n)
+	var all durations.Histogram
 	ticker := time.NewTicker(time.Millisecond) // so that the worker falls asleep
 	defer ticker.Stop()
-	for i := range all {
+	for range n {
 		<-ticker.C
 		q.Add(time.Now())
-		all[i] = <-waits
+		all.Record(<-waits)
 	}
 	q.ShutDown()
 	<-waits
-	slices.Sort(all)
-	return all[n/2]
+	return all.Quantile(0.5)
 }
