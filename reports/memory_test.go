@@ -24,11 +24,11 @@ func measuredMemory() memory.Result {
 		Load:       memory.Load{Form: "typed", Encoding: "json", List: "watchlist", Informer: "client-go"},
 		Prediction: usage(100_000, false), Sizes: []memory.Usage{usage(2500, true), usage(5000, true), usage(10_000, true)}, PerObject: figure(5000),
 		Parts:      []memory.Part{{Name: "spec", Bytes: figure(3000)}, {Name: "metadata.managedFields", Bytes: figure(2000)}, {Name: "index namespace", Bytes: figure(20), Within: "stores"}},
-		Changes:    []memory.Change{{Name: "strip managedFields", Bytes: figure(1250), Live: figure(0.25), Peak: figure(0.2), CPU: figure(-0.1), Advised: true}},
+		Changes:    []memory.Saving{{Name: "strip managedFields", Bytes: figure(1250), Live: figure(0.25), Peak: figure(0.2), CPU: figure(-0.1), Advised: true}},
 		Settings:   []memory.Setting{{Name: "GOGC=50", GOGC: 50, Peak: figure(0.8), Service: figure(0.75), CPU: figure(1.3)}},
 		Advice:     memory.Advice{Request: 1 << 30, Limit: 2 << 30, GOMEMLIMIT: 1 << 30, GOGC: 100, Why: "as measured"},
 		Transforms: []memory.Transform{{Kind: "Pod", Code: "package transforms\n"}},
-		Timeline:   []child.Point{{At: time.Millisecond, Heap: 10, Resident: 20}, {At: time.Second, Heap: 100, Resident: 200}},
+		Timeline:   []child.Moment{{At: time.Millisecond, Heap: 10, Resident: 20}, {At: time.Second, Heap: 100, Resident: 200}},
 		Heap:       &memory.Heap{InUse: 100, Caches: 60, Groups: []memory.HeapPart{{Name: "objects: Pod", Bytes: 60}, {Name: "not of caches", Bytes: 40}}},
 		Warnings:   []string{"a *sample* that is odd"}, Repeats: 3, Stopped: "interrupted",
 	}

@@ -88,7 +88,7 @@ type tuneData struct {
 // A tuneChart is one queue's data, in the form that tune.js draws.
 type tuneChart struct {
 	Queue        string             `json:"queue"`
-	Pareto       []tune.Point       `json:"pareto"`
+	Pareto       []tune.Tradeoff    `json:"pareto"`
 	Curves       []tune.Curve       `json:"curves"`
 	Reproduction *tune.Reproduction `json:"reproduction"`
 	Now          *tuneMark          `json:"now"`

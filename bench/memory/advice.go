@@ -18,13 +18,13 @@ const (
 )
 
 // helps says whether a change saves more than chance does.
-func helps(c Change) bool {
+func helps(c Saving) bool {
 	return c.Live.Low > 0 && c.Live.Value >= worthwhile || c.Peak.Low > 0 && c.Peak.Value >= worthwhile
 }
 
 // advise marks the changes to make: of those that ask nothing of the program the two
 // that save most, but not two ways to the same.
-func advise(changes []Change) {
+func advise(changes []Saving) {
 	n := 0
 	for i := range changes {
 		c := &changes[i]
@@ -38,7 +38,7 @@ func advise(changes []Change) {
 // summary is the one or two changes to make.
 func summary(r Result) string {
 	var names []string
-	var best *Change
+	var best *Saving
 	for i, c := range r.Changes {
 		if c.Advised && c.How != "both at once" {
 			names = append(names, c.Name)

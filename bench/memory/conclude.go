@@ -47,7 +47,7 @@ func (m *measurement) conclude() (Result, error) {
 			r.Settings = append(r.Settings, m.setting(a))
 		}
 	}
-	slices.SortStableFunc(r.Changes, func(a, b Change) int { return cmp.Compare(b.Live.Value, a.Live.Value) })
+	slices.SortStableFunc(r.Changes, func(a, b Saving) int { return cmp.Compare(b.Live.Value, a.Live.Value) })
 	advise(r.Changes)
 	r.Advice = m.advice(r)
 	r.Summary = summary(r)
@@ -179,11 +179,11 @@ func (m *measurement) partsFound() (parts []Part) {
 }
 
 // compared is what a change saves.
-func (m *measurement) compared(a *arm) Change {
+func (m *measurement) compared(a *arm) Saving {
 	share := func(of func(child.Reading) float64) Figure {
 		return m.paired(a, func(now, then child.Reading) float64 { return 1 - of(then)/of(now) })
 	}
-	return Change{
+	return Saving{
 		Name: a.name, How: a.how, Asks: a.asks, Objects: a.objects,
 		Bytes: m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / float64(a.objects) }),
 		Live:  share(own), Peak: share(ownPeak), Start: share(ownStart),
@@ -204,7 +204,7 @@ func (m *measurement) setting(a *arm) Setting {
 
 // transforms prints the code of the changes that need some: those that any program
 // may make, and those that were asked for.
-func (m *measurement) transforms(changes []Change) (all []Transform, err error) {
+func (m *measurement) transforms(changes []Saving) (all []Transform, err error) {
 	var dropped []string
 	intern := false
 	for _, c := range changes {

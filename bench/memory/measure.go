@@ -253,7 +253,7 @@ func (m *measurement) together(ctx context.Context, r *Result) error {
 	if len(both.readings) > 0 {
 		c := m.compared(both)
 		c.Advised = true
-		r.Changes = append([]Change{c}, r.Changes...)
+		r.Changes = append([]Saving{c}, r.Changes...)
 		r.Summary = summary(*r)
 	}
 	return nil

@@ -72,7 +72,7 @@ func imagined(_ context.Context, j child.Job) (r child.Reading, err error) {
 	r.Start = child.Phase{Heap: r.Live * 3 / 2, Resident: 3 * r.Live, CPU: time.Duration(bodies)}
 	r.Service = child.Phase{Resident: 2 * r.Live, CPU: 1}
 	r.Relist = child.Phase{Resident: 5 * r.Live / 2, CPU: 1}
-	r.Timeline = []child.Point{{At: 1, Heap: 1, Resident: 1}}
+	r.Timeline = []child.Moment{{At: 1, Heap: 1, Resident: 1}}
 	return r, nil
 }
 
@@ -116,7 +116,7 @@ func TestMeasure(t *testing.T) {
 		assert.Greater(t, saves["strip managedFields"], 0.15)
 		assert.InDelta(t, 0.75, saves["one shard of 4"], 0.25)
 		assert.Contains(t, saves, "strip status")
-		assert.True(t, slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Advised && c.Name == "strip managedFields" }))
+		assert.True(t, slices.ContainsFunc(r.Changes, func(c Saving) bool { return c.Advised && c.Name == "strip managedFields" }))
 		assert.Contains(t, r.Summary, "Strip managedFields: ")
 		require.NotEmpty(t, r.Transforms)
 		assert.Contains(t, r.Transforms[0].Code, "o.SetManagedFields(nil)")

@@ -61,9 +61,9 @@ type Part struct {
 	Within string `json:"within,omitempty"`
 }
 
-// A Change is a what-if. Its figures are what it saves, in shares of what objects
-// cost now; below zero they say that it costs more.
-type Change struct {
+// A Saving is what a change of how objects are held would save, in shares of what they
+// cost now; figures below zero say that it costs more.
+type Saving struct {
 	Name    string `json:"name"`
 	How     string `json:"how"`
 	Asks    string `json:"asks,omitempty"` // what has to be true of the program; "" for nothing
@@ -103,27 +103,27 @@ type Transform struct {
 
 // A Result is all that was found.
 type Result struct {
-	Schema     int           `json:"schema"`
-	Source     string        `json:"source"`
-	Summary    string        `json:"summary"` // the one or two changes to make
-	Objects    int           `json:"objects"` // that are predicted for
-	Load       Load          `json:"load"`
-	Kinds      []Kind        `json:"kinds"`
-	BaseHeap   Figure        `json:"baseHeap"`     // live bytes of the process without objects
-	BaseRSS    Figure        `json:"baseResident"` // its resident set
-	Prediction Usage         `json:"prediction"`
-	Sizes      []Usage       `json:"sizes"`
-	PerObject  Figure        `json:"perObject"` // live bytes, by the slope over the sizes
-	Parts      []Part        `json:"parts"`
-	Changes    []Change      `json:"changes"`
-	Settings   []Setting     `json:"settings"`
-	Advice     Advice        `json:"advice"`
-	Transforms []Transform   `json:"transforms"`
-	Timeline   []child.Point `json:"timeline"` // of a start with the most objects measured
-	Heap       *Heap         `json:"heap"`     // of the user's process; null without a profile
-	Warnings   []string      `json:"warnings"`
-	Repeats    int           `json:"repeats"`
-	Seed       uint64        `json:"seed"`
-	Took       time.Duration `json:"took"`
-	Stopped    string        `json:"stopped"` // done or interrupted
+	Schema     int            `json:"schema"`
+	Source     string         `json:"source"`
+	Summary    string         `json:"summary"` // the one or two changes to make
+	Objects    int            `json:"objects"` // that are predicted for
+	Load       Load           `json:"load"`
+	Kinds      []Kind         `json:"kinds"`
+	BaseHeap   Figure         `json:"baseHeap"`     // live bytes of the process without objects
+	BaseRSS    Figure         `json:"baseResident"` // its resident set
+	Prediction Usage          `json:"prediction"`
+	Sizes      []Usage        `json:"sizes"`
+	PerObject  Figure         `json:"perObject"` // live bytes, by the slope over the sizes
+	Parts      []Part         `json:"parts"`
+	Changes    []Saving       `json:"changes"`
+	Settings   []Setting      `json:"settings"`
+	Advice     Advice         `json:"advice"`
+	Transforms []Transform    `json:"transforms"`
+	Timeline   []child.Moment `json:"timeline"` // of a start with the most objects measured
+	Heap       *Heap          `json:"heap"`     // of the user's process; null without a profile
+	Warnings   []string       `json:"warnings"`
+	Repeats    int            `json:"repeats"`
+	Seed       uint64         `json:"seed"`
+	Took       time.Duration  `json:"took"`
+	Stopped    string         `json:"stopped"` // done or interrupted
 }

@@ -283,7 +283,7 @@ func (m *Model) workOff(s Settings) string {
 func (a *Advice) changes() {
 	a.Changes = nil
 	for _, f := range fields {
-		c := Change{Setting: f.name, Title: f.title, Current: f.text(a.Current.Settings), Told: a.Current.Told[f.name], Recommended: f.text(a.Recommended)}
+		c := SettingAdvice{Setting: f.name, Title: f.title, Current: f.text(a.Current.Settings), Told: a.Current.Told[f.name], Recommended: f.text(a.Recommended)}
 		c.Changed = c.Current != c.Recommended
 		c.Why = a.why(f.name, c.Changed)
 		a.Changes = append(a.Changes, c)

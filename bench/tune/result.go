@@ -56,34 +56,34 @@ type Advice struct {
 	Refused string `json:"refused,omitempty"` // why the data can't carry advice
 	Record  string `json:"record,omitempty"`  // what to record instead
 
-	Summary      string        `json:"summary"`         // one sentence
-	Bottleneck   string        `json:"bottleneck"`      // one sentence on what binds
-	Quiet        bool          `json:"quiet,omitempty"` // so little is to do that no other settings were looked for
-	Unstable     string        `json:"unstable,omitempty"`
-	Impossible   []string      `json:"impossible,omitempty"` // objectives out of reach, and the nearest possible
-	Unmet        []string      `json:"unmet,omitempty"`      // objectives that nothing keeps that was found before the search ended early, and the nearest found
-	Model        *Model        `json:"model,omitempty"`
-	Reproduction *Reproduction `json:"reproduction,omitempty"` // none for a spec or a recording
-	Current      Current       `json:"current"`
-	Recommended  Settings      `json:"recommended"`
-	Now          *Figures      `json:"now,omitempty"`    // predicted for Current
-	Then         *Figures      `json:"then,omitempty"`   // predicted for Recommended
-	WhatIf       []WhatIf      `json:"whatIf,omitempty"` // what was asked for
-	Changes      []Change      `json:"changes"`
-	Pareto       []Point       `json:"pareto"` // of what was tried: nothing else is both cheaper and faster
-	Curves       []Curve       `json:"curves"`
-	Unidentified []string      `json:"unidentified"` // what the data can't tell
-	Doubts       []string      `json:"doubts"`
-	Paste        []Snippet     `json:"paste"`
+	Summary      string          `json:"summary"`         // one sentence
+	Bottleneck   string          `json:"bottleneck"`      // one sentence on what binds
+	Quiet        bool            `json:"quiet,omitempty"` // so little is to do that no other settings were looked for
+	Unstable     string          `json:"unstable,omitempty"`
+	Impossible   []string        `json:"impossible,omitempty"` // objectives out of reach, and the nearest possible
+	Unmet        []string        `json:"unmet,omitempty"`      // objectives that nothing keeps that was found before the search ended early, and the nearest found
+	Model        *Model          `json:"model,omitempty"`
+	Reproduction *Reproduction   `json:"reproduction,omitempty"` // none for a spec or a recording
+	Current      Current         `json:"current"`
+	Recommended  Settings        `json:"recommended"`
+	Now          *Figures        `json:"now,omitempty"`    // predicted for Current
+	Then         *Figures        `json:"then,omitempty"`   // predicted for Recommended
+	WhatIf       []WhatIf        `json:"whatIf,omitempty"` // what was asked for
+	Changes      []SettingAdvice `json:"changes"`
+	Pareto       []Tradeoff      `json:"pareto"` // of what was tried: nothing else is both cheaper and faster
+	Curves       []Curve         `json:"curves"`
+	Unidentified []string        `json:"unidentified"` // what the data can't tell
+	Doubts       []string        `json:"doubts"`
+	Paste        []Snippet       `json:"paste"`
 }
 
 // Changed are the settings that change.
-func (a Advice) Changed() []Change {
-	return slices.DeleteFunc(slices.Clone(a.Changes), func(c Change) bool { return !c.Changed })
+func (a Advice) Changed() []SettingAdvice {
+	return slices.DeleteFunc(slices.Clone(a.Changes), func(c SettingAdvice) bool { return !c.Changed })
 }
 
-// A Change is a row of the table: every setting, changed or not.
-type Change struct {
+// A SettingAdvice is a row of the table: every setting, changed or not.
+type SettingAdvice struct {
 	Setting     string `json:"setting"` // its name in a settings file
 	Title       string `json:"title"`   // for people
 	Current     string `json:"current"`
@@ -93,8 +93,8 @@ type Change struct {
 	Why         string `json:"why"`
 }
 
-// A Point is a setting with what it costs and brings.
-type Point struct {
+// A Tradeoff is what some settings cost and bring.
+type Tradeoff struct {
 	Settings  Settings `json:"settings"`
 	Cost      float64  `json:"cost"`
 	WaitP99   float64  `json:"waitP99"`   // seconds

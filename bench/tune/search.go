@@ -268,7 +268,7 @@ func brief(x Settings) string {
 }
 
 // pareto keeps the settings to which none is both cheaper and faster.
-func (s *search) pareto() []Point {
+func (s *search) pareto() []Tradeoff {
 	var all []Figures
 	for _, f := range s.tried {
 		if f.Stable {
@@ -278,10 +278,10 @@ func (s *search) pareto() []Point {
 	slices.SortFunc(all, func(a, b Figures) int {
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Settle.P99.Mean, b.Settle.P99.Mean), cmp.Compare(a.Settings.Workers, b.Settings.Workers), cmp.Compare(a.Settings.Burst, b.Settings.Burst))
 	})
-	var front []Point
+	var front []Tradeoff
 	for _, f := range all {
 		if n := len(front); n == 0 || f.Settle.P99.Mean < 0.995*front[n-1].SettleP99 {
-			front = append(front, Point{f.Settings, f.Cost, f.Wait.P99.Mean, f.Settle.P99.Mean, f.CallRate.Mean})
+			front = append(front, Tradeoff{f.Settings, f.Cost, f.Wait.P99.Mean, f.Settle.P99.Mean, f.CallRate.Mean})
 		}
 	}
 	return front

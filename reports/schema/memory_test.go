@@ -14,8 +14,8 @@ func TestMemoryFollowsItsSchema(t *testing.T) {
 	r := memory.Result{
 		Schema: memory.SchemaVersion, Load: memory.Load{Form: "typed", Encoding: "cbor", List: "pages", Indices: []string{"namespace"}}, Stopped: "done",
 		Kinds: []memory.Kind{{Name: "Pod"}}, Sizes: []memory.Usage{{Objects: 1}}, Parts: []memory.Part{{Name: "spec", Within: "x"}},
-		Changes: []memory.Change{{Name: "a", Asks: "b"}}, Settings: []memory.Setting{{Name: "GOMEMLIMIT", MemLimit: 1}}, Transforms: []memory.Transform{{Kind: "Pod"}},
-		Timeline: []child.Point{{At: 1}}, Heap: &memory.Heap{Groups: []memory.HeapPart{{Name: "x"}}}, Warnings: []string{"odd"},
+		Changes: []memory.Saving{{Name: "a", Asks: "b"}}, Settings: []memory.Setting{{Name: "GOMEMLIMIT", MemLimit: 1}}, Transforms: []memory.Transform{{Kind: "Pod"}},
+		Timeline: []child.Moment{{At: 1}}, Heap: &memory.Heap{Groups: []memory.HeapPart{{Name: "x"}}}, Warnings: []string{"odd"},
 	}
 	for _, r := range []memory.Result{r, {Schema: memory.SchemaVersion, Load: r.Load, Stopped: "interrupted"}} {
 		document, err := json.Marshal(r)

@@ -60,20 +60,20 @@ type Phase struct {
 
 // A Reading is what a job measured.
 type Reading struct {
-	Objects      int     `json:"objects"`      // in the stores
-	BaseHeap     uint64  `json:"baseHeap"`     // live bytes before the informers
-	BaseResident uint64  `json:"baseResident"` // resident set before them
-	BaseGo       uint64  `json:"baseGo"`       // what GOMEMLIMIT counts, before them
-	Live         uint64  `json:"live"`         // live bytes with everything in the stores
-	Bare         uint64  `json:"bare"`         // live bytes with the objects but no informers
-	Start        Phase   `json:"start"`
-	Service      Phase   `json:"service"`
-	Relist       Phase   `json:"relist"`
-	Timeline     []Point `json:"timeline"` // of the start
+	Objects      int      `json:"objects"`      // in the stores
+	BaseHeap     uint64   `json:"baseHeap"`     // live bytes before the informers
+	BaseResident uint64   `json:"baseResident"` // resident set before them
+	BaseGo       uint64   `json:"baseGo"`       // what GOMEMLIMIT counts, before them
+	Live         uint64   `json:"live"`         // live bytes with everything in the stores
+	Bare         uint64   `json:"bare"`         // live bytes with the objects but no informers
+	Start        Phase    `json:"start"`
+	Service      Phase    `json:"service"`
+	Relist       Phase    `json:"relist"`
+	Timeline     []Moment `json:"timeline"` // of the start
 }
 
-// A Point is one moment of the start.
-type Point struct {
+// A Moment is one of the start.
+type Moment struct {
 	At       time.Duration `json:"at"`
 	Heap     uint64        `json:"heap"`
 	Resident uint64        `json:"resident"`

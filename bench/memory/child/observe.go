@@ -12,29 +12,29 @@ import (
 	"github.com/informerbench/informerbench/loadgen/cputime"
 )
 
-// How often the heap is read, and how many points a timeline keeps.
+// How often the heap is read, and how many moments a timeline keeps.
 const (
 	observeEvery = 2 * time.Millisecond
-	mostPoints   = 240
+	mostMoments  = 240
 )
 
 // An observer reads heap and resident set until it is stopped.
 type observer struct {
-	began  time.Time
-	cpu    time.Duration
-	phase  Phase
-	points []Point
-	every  int // readings a point stands for
-	n      int
-	reader *reader
-	stop   chan struct{}
-	ended  sync.WaitGroup
+	began   time.Time
+	cpu     time.Duration
+	phase   Phase
+	moments []Moment
+	every   int // readings a moment stands for
+	n       int
+	reader  *reader
+	stop    chan struct{}
+	ended   sync.WaitGroup
 }
 
 func observe() *observer {
 	resetPeak()
 	o := &observer{began: time.Now(), cpu: cputime.Process(), every: 1, stop: make(chan struct{}),
-		points: make([]Point, 0, mostPoints), reader: newReader()}
+		moments: make([]Moment, 0, mostMoments), reader: newReader()}
 	o.ended.Go(func() {
 		tick := time.NewTicker(observeEvery)
 		defer tick.Stop()
@@ -51,21 +51,21 @@ func observe() *observer {
 }
 
 func (o *observer) read() {
-	p := Point{At: time.Since(o.began), Heap: o.reader.heapObjects()}
-	o.phase.Heap = max(o.phase.Heap, p.Heap)
+	m := Moment{At: time.Since(o.began), Heap: o.reader.heapObjects()}
+	o.phase.Heap = max(o.phase.Heap, m.Heap)
 	if o.n++; o.n%o.every != 0 {
 		return
 	}
-	p.Resident = o.reader.status(resident)
-	o.phase.Resident = max(o.phase.Resident, p.Resident)
-	o.points = append(o.points, p)
-	if len(o.points) >= mostPoints { // half as many, of twice the time each
-		for i := range mostPoints / 2 {
-			a, b := o.points[2*i], o.points[2*i+1]
+	m.Resident = o.reader.status(resident)
+	o.phase.Resident = max(o.phase.Resident, m.Resident)
+	o.moments = append(o.moments, m)
+	if len(o.moments) >= mostMoments { // half as many, of twice the time each
+		for i := range mostMoments / 2 {
+			a, b := o.moments[2*i], o.moments[2*i+1]
 			b.Heap, b.Resident = max(a.Heap, b.Heap), max(a.Resident, b.Resident)
-			o.points[i] = b
+			o.moments[i] = b
 		}
-		o.points = o.points[:mostPoints/2]
+		o.moments = o.moments[:mostMoments/2]
 		o.every *= 2
 	}
 }

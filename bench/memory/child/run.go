@@ -90,7 +90,7 @@ func Run(ctx context.Context, j Job) (Reading, error) {
 		return reading, err
 	}
 	reading.Start = o.finish()
-	reading.Timeline = o.points
+	reading.Timeline = o.moments
 	reading.Start.Events = r.calls.Load()
 	reading.Live = live()
 	if !j.StartOnly && !j.Blocked {

@@ -91,7 +91,7 @@ func TestMemoryPrint(t *testing.T) {
 	figure := memory.Figure{Value: 0.25, Low: 0.2, High: 0.3}
 	r := memory.Result{
 		Summary: "Strip managedFields: less.", PerObject: memory.Figure{Value: 4}, Prediction: memory.Usage{Objects: 7},
-		Changes:    []memory.Change{{Name: "strip managedFields", Live: figure, Peak: memory.Figure{Value: 0.1, Low: -0.1, High: 0.3}, CPU: figure, Advised: true}},
+		Changes:    []memory.Saving{{Name: "strip managedFields", Live: figure, Peak: memory.Figure{Value: 0.1, Low: -0.1, High: 0.3}, CPU: figure, Advised: true}},
 		Parts:      []memory.Part{{Name: "spec", Bytes: memory.Figure{Value: 2}}},
 		Advice:     memory.Advice{Request: 64 << 20, Limit: 128 << 20, GOMEMLIMIT: 100 << 20, GOGC: 100, Why: "As measured."},
 		Transforms: []memory.Transform{{Kind: "Pod", Code: "package transforms\n"}, {Kind: "any kind", Code: "package long\n"}},

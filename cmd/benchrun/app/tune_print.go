@@ -69,7 +69,7 @@ func printQueue(w io.Writer, a tune.Advice, all bool) error {
 	if a.Unstable != "" {
 		fmt.Fprintf(w, "  Not stable: %s.\n", a.Unstable)
 	}
-	if all || slices.ContainsFunc(a.Changes, func(c tune.Change) bool { return c.Changed }) {
+	if all || slices.ContainsFunc(a.Changes, func(c tune.SettingAdvice) bool { return c.Changed }) {
 		fmt.Fprintln(w)
 		if err := printChanges(w, a, all); err != nil {
 			return err
