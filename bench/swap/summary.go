@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/swap/probe"
 )
@@ -159,12 +160,11 @@ func waits(arm string, rounds []Round) []QueueWait {
 }
 
 func middle(things []probe.Thing, of func(probe.Thing) int64) int64 {
-	var values []int64
+	var values []float64
 	for _, t := range things {
-		values = append(values, of(t))
+		values = append(values, float64(of(t)))
 	}
-	slices.Sort(values)
-	return values[(len(values)-1)/2]
+	return int64(verdict.Summarise(values, 0.95).Center)
 }
 
 // ends compares what caches hold at the end, and what --state printed. What differs

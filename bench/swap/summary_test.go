@@ -45,7 +45,7 @@ func TestSummary(t *testing.T) {
 		{Arm: "library", Constructor: "NewQueue", Made: 1, Swapped: 1, Adapted: 1, Adds: 20, SwappedAdds: 20, Traffic: 1},
 	}, s.Coverage)
 	require.Len(t, s.Queues, 3)
-	assert.Equal(t, QueueWait{Queue: "pods (string)", Arm: "library", How: probe.Adapted, Adds: 10, P50: 10, P99: 100}, s.Queues[2])
+	assert.Equal(t, QueueWait{Queue: "pods (string)", Arm: "library", How: probe.Adapted, Adds: 15, P50: 15, P99: 100}, s.Queues[2])
 	assert.Equal(t, map[string][]string{"library": {"lacks workqueue_depth{name=\"pods\"}", "adds extra"}}, s.Metrics)
 	assert.True(t, s.Alike)
 	var doubts []string

@@ -108,8 +108,8 @@ func (x observed) series(t *testing.T, scrapes int) *scrape.Delta {
 	return d
 }
 
-// A verdict is what became of a judged system.
-type verdict struct {
+// A judgedSystem is what became of one.
+type judgedSystem struct {
 	kind           string
 	scrapes        int
 	exact          bool // rate, service time and utilisation within a tenth
@@ -119,7 +119,7 @@ type verdict struct {
 }
 
 // judge fits a system and compares its predictions with what it does.
-func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed uint64) verdict {
+func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed uint64) judgedSystem {
 	d := x.series(t, scrapes)
 	o := Options{Keys: s.keys, Seed: seed}
 	if s.untold {
@@ -129,7 +129,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
 	_, err := f.fitBursts(t.Context(), seed, func(string) {})
 	require.NoError(t, err)
-	v := verdict{kind: kind, scrapes: scrapes, took: time.Since(begin)}
+	v := judgedSystem{kind: kind, scrapes: scrapes, took: time.Since(begin)}
 	within := func(a, b float64) bool { return math.Abs(a/b-1) < 0.1 }
 	rate := cmp.Or(f.RawRate, f.ArrivalRate)
 	v.exact = within(rate, s.rate) && within(f.Service, s.mean) && within(average(x.work)*float64(len(x.work))/x.span/float64(s.workers), f.Utilisation)
@@ -194,7 +194,7 @@ func TestFresh(t *testing.T) {
 		t.Skip("takes minutes: make judge runs it, or -fresh 12")
 	}
 	var lock sync.Mutex
-	var all []verdict
+	var all []judgedSystem
 	t.Run("all", func(t *testing.T) {
 		for n := range uint64(*fresh) {
 			seed := *freshFrom + n
@@ -225,12 +225,12 @@ func TestFresh(t *testing.T) {
 }
 
 // judgement is the page.
-func judgement(all []verdict) string {
+func judgement(all []judgedSystem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How far to trust `benchrun tune`\n\nWritten by `make judge`: %d controllers were drawn by seeds from %d, simulated by the tests' plain simulator (which shares nothing with the one that predicts), measured for 15 minutes to an hour and tuned. Each is predicted for one worker more and fewer, twice as many, and a higher limit.\n\n", len(all)/max(1, len(strings.Split(*scrapings, ","))), *freshFrom)
 	b.WriteString("| kind | scrapes | systems | rate, service time and utilisation within 10% | predictions | p99 of the wait within 25% | of an oracle | in the 95% interval | median time of a fit |\n|---|---|---|---|---|---|---|---|---|\n")
 	row := func(kind string, scrapes int) {
-		var sum verdict
+		var sum judgedSystem
 		systems, exact := 0, 0
 		var took []time.Duration
 		for _, v := range all {

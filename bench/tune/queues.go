@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A QueueCost is what a work queue takes of a processor, in seconds.
@@ -49,11 +50,7 @@ func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 		}
 	}
 	median := func(name, arm string) float64 {
-		list := slices.Sorted(slices.Values(values[[2]string{name, arm}]))
-		if len(list) == 0 {
-			return 0
-		}
-		return (list[len(list)/2] + list[(len(list)-1)/2]) / 2
+		return verdict.Summarise(values[[2]string{name, arm}], 0.95).Center // NaN of none
 	}
 	var costs []QueueCost
 	for key := range values {

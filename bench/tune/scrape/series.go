@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 )
 
 // A Step is what a queue counted from one scrape of a series to the next.
@@ -101,8 +103,7 @@ func (d *Delta) add(step *Delta, at time.Duration) {
 
 // gaps names the steps that are much longer than most.
 func (d *Delta) gaps(spans []float64) {
-	sorted := slices.Sorted(slices.Values(spans))
-	usual := sorted[len(sorted)/2]
+	usual := verdict.Summarise(spans, 0.95).Center
 	long, most := 0, 0.0
 	for _, span := range spans {
 		if span > 2.5*usual {
