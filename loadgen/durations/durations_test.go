@@ -36,7 +36,7 @@ func TestBelow(t *testing.T) {
 				want = append(want, float64(below)/float64(h.Count()))
 			}
 			assert.Equal(t, want, h.Below(bounds...))
-			assert.Equal(t, 1.0, h.Below(Longest)[0])
+			assert.Equal(t, 1.0, h.Below(longest)[0])
 		})
 	}
 	assert.Equal(t, []float64{0, 0}, Histogram{}.Below(1, 2))

@@ -19,7 +19,7 @@ import (
 
 // A Histogram is what was observed of a duration: exact in its count, mean and
 // maximum, to some digits elsewhere. The zero value has observed nothing and tells three
-// digits from 1 ns to [Longest]. A copy is for reading; only one goroutine may
+// digits from 1 ns to a thousand hours. A copy is for reading; only one goroutine may
 // use a histogram that is recorded in.
 type Histogram struct {
 	sum    float64
@@ -27,14 +27,14 @@ type Histogram struct {
 	counts *hdr.Histogram // takes 340 KB in the zero value, so only once there is something
 }
 
-// Longest is the longest duration that the zero value tells from longer ones.
-const Longest = 1000 * time.Hour
+// longest is what the zero value still tells from longer durations.
+const longest = 1000 * time.Hour
 
 // New makes a histogram of that range, outside of which durations count as its
 // ends, and that many significant digits, from 1 to 5. It allocates now, so that
 // recording doesn't.
-func New(shortest, longest time.Duration, digits int) Histogram {
-	return Histogram{counts: hdr.New(int64(shortest), int64(longest), digits)}
+func New(from, to time.Duration, digits int) Histogram {
+	return Histogram{counts: hdr.New(int64(from), int64(to), digits)}
 }
 
 // Record counts one duration.
@@ -43,7 +43,7 @@ func (h *Histogram) Record(d time.Duration) { h.RecordMany(d, 1) }
 // RecordMany counts several equal ones.
 func (h *Histogram) RecordMany(d time.Duration, count int64) {
 	if h.counts == nil {
-		*h = New(1, Longest, 3)
+		*h = New(1, longest, 3)
 	}
 	d = min(max(d, 0), time.Duration(h.counts.HighestTrackableValue()))
 	h.sum, h.max = h.sum+float64(d)*float64(count), max(h.max, d)
@@ -64,7 +64,7 @@ func (h *Histogram) Merge(from Histogram) {
 		return
 	}
 	if h.counts == nil {
-		*h = New(1, Longest, 3)
+		*h = New(1, longest, 3)
 	}
 	h.sum, h.max = h.sum+from.sum, max(h.max, from.max)
 	h.counts.Merge(from.counts)
@@ -88,12 +88,7 @@ func (h Histogram) Count() int64 {
 }
 
 // Mean is 0 if nothing was recorded, as Max and Quantile are.
-func (h Histogram) Mean() time.Duration {
-	if h.Count() == 0 {
-		return 0
-	}
-	return time.Duration(h.sum / float64(h.Count()))
-}
+func (h Histogram) Mean() time.Duration { return time.Duration(h.sum / float64(max(1, h.Count()))) }
 
 // Max is the longest.
 func (h Histogram) Max() time.Duration { return h.max }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen"
@@ -175,7 +174,7 @@ func rounded(x float64) string {
 func printOffer(w io.Writer, e *explain.Explanation) {
 	fmt.Fprintln(w)
 	if e.Seconds > 0 {
-		fmt.Fprintf(w, "events    %s in %v: %s/s, %s/s at the peak\n", rounded(e.Total.All()), elapsed(e.Seconds), rounded(e.Total.Rate), rounded(e.Total.Peak))
+		fmt.Fprintf(w, "events    %s in %v: %s/s, %s/s at the peak\n", rounded(e.Total.All()), figureText(e.Seconds, "s"), rounded(e.Total.Rate), rounded(e.Total.Peak))
 	} else {
 		fmt.Fprintf(w, "events    %s, as fast as possible\n", rounded(e.Total.All()))
 	}
@@ -183,14 +182,14 @@ func printOffer(w io.Writer, e *explain.Explanation) {
 		if l := r.Life; l != nil {
 			ends := "stays"
 			if l.Seconds > 0 {
-				ends = fmt.Sprintf("is gone after %v", elapsed(l.Seconds))
+				ends = fmt.Sprintf("is gone after %v", figureText(l.Seconds, "s"))
 			}
 			fmt.Fprintf(w, "life      one of %s has %s modifications and %s\n", r.Name, rounded(l.Modifications), ends)
 		}
 	}
 	c := e.Reconcile
 	fmt.Fprintf(w, "workers   %d, busy %s of the time, %s at the peak: %s reconciles/s of %v\n",
-		c.Workers, wording.Percent(c.Utilisation), wording.Percent(c.PeakUse), rounded(c.Reconciles), elapsed(c.Service))
+		c.Workers, wording.Percent(c.Utilisation), wording.Percent(c.PeakUse), rounded(c.Reconciles), figureText(c.Service, "s"))
 	limit := "no client limit"
 	if c.QPS > 0 {
 		limit = fmt.Sprintf("a limit of %s/s", rounded(c.QPS))
@@ -199,19 +198,8 @@ func printOffer(w io.Writer, e *explain.Explanation) {
 	if c.Retries > 0 {
 		fmt.Fprintf(w, "retries   %s/s, the limiter lets %s/s through\n", rounded(c.Retries), rounded(c.RetryLimit))
 	}
-	fmt.Fprintf(w, "backlog   the initial population takes the workers %v\n", elapsed(c.DrainSeconds))
+	fmt.Fprintf(w, "backlog   the initial population takes the workers %v\n", figureText(c.DrainSeconds, "s"))
 	for _, warning := range e.Warnings {
 		fmt.Fprintf(w, "warning   %s\n", warning)
 	}
-}
-
-func elapsed(seconds float64) time.Duration {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d > time.Second:
-		return d.Round(10 * time.Millisecond)
-	case d > time.Millisecond:
-		return d.Round(10 * time.Microsecond)
-	}
-	return d.Round(10 * time.Nanosecond)
 }
