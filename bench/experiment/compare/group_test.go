@@ -150,6 +150,10 @@ func TestFailureOfGoTest(t *testing.T) {
 		"*** Test killed with quit: ran too long (11m0s).\n":   "*** Test killed",
 		"FAIL\r\n" + samples("A", 100, "ns/op") + "PASS\n":     "new.txt:11: FAIL",
 		"panic: with no end of the line":                       "panic: with no end",
+		"\x1b[31mFAIL\x1b[0m\n":                                "new.txt:11: FAIL",
+		"\x1b[31m--- FAIL: BenchmarkA\x1b[0m\n":                "new.txt:11: --- FAIL: BenchmarkA",
+		"exit status\x1b[0m 1\n":                               "new.txt:11: exit status 1",
+		"\x1b[38;5;196mpanic: x\x1b[0m":                        "new.txt:11: panic: x",
 		"PASS\nok  \tpkg\t1s\n":                                "",
 		"    a_test.go:7: FAIL\nfailed: 0\nFAILURES\n":         "",
 		"BenchmarkFAIL-4 \t1\t5 ns/op\n":                       "",
@@ -203,6 +207,21 @@ func TestEncodings(t *testing.T) {
 	} {
 		_, err := Diff(Options{}, old, textFile(t, "new.txt", text))
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+// Colours and a terminal's other commands are no part of a line.
+func TestColours(t *testing.T) {
+	plain := "tag: x\n" + samples("A", 100, "ns/op")
+	old := textFile(t, "old.txt", plain)
+	for _, around := range [][2]string{{"\x1b[32m", "\x1b[0m"}, {"", "\x1b[K"}, {"\x1b]0;title\a\x1b[38;5;196m", "\x1b(B\x1b[m"}, {"\x1b_bk;t=1700000000000\a", "\x1b]8;;http://x\x1b\\"}} {
+		coloured := around[0] + strings.ReplaceAll(strings.TrimSuffix(plain, "\n"), "\n", around[1]+"\n"+around[0]) + around[1] + "\n"
+		result, err := Diff(Options{}, old, textFile(t, "new.txt", coloured))
+		require.NoError(t, err, "%q", coloured)
+		require.Len(t, result.Changes, 1)
+		assert.Equal(t, "sec/op", result.Changes[0].Unit)
+		assert.Len(t, result.Changes[0].New.Values, 10)
+		assert.Empty(t, result.Warnings, "%q", coloured)
 	}
 }
 

@@ -29,7 +29,8 @@ const NoRound = -1
 // A Reader gives the samples of a file in the Go benchmark format one by one:
 //
 //	unpack  gzip, UTF-16 and byte order marks, as PowerShell writes them
-//	lines   whole ones only; marks of rounds and failures of go test are noted
+//	lines   whole ones only, without colours; marks of rounds and failures of go
+//	        test are noted
 //	parse   benchfmt's reader, with the file's name as .file
 //
 // What it passes over can be asked for after the last sample.
@@ -200,11 +201,11 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.cut = len(line) > 0
 			if l.cut {
 				l.n++
-				l.note(line) // a panic may come without a line's end
+				l.note(uncoloured(line)) // a panic may come without a line's end
 			}
 			return 0, io.EOF
 		case err == bufio.ErrBufferFull: // no sample is that long, a log may be
-			if bytes.HasPrefix(line, []byte("Benchmark")) {
+			if bytes.HasPrefix(uncoloured(line), []byte("Benchmark")) {
 				err = fmt.Errorf("line %d is longer than %d KiB", l.n+1, maxLine>>10)
 				break
 			}
@@ -218,11 +219,23 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		l.n++
-		l.pending = l.note(line)
+		l.pending = l.note(uncoloured(line))
 	}
 	n := copy(p, l.pending)
 	l.pending = l.pending[n:]
 	return n, nil
+}
+
+// escapes are a terminal's commands: CSI as in colours, the strings of OSC, DCS and
+// APC, and the short ones.
+var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
+
+// uncoloured is a line without escapes, as the terminal would show it.
+func uncoloured(line []byte) []byte {
+	if bytes.IndexByte(line, '\x1b') < 0 {
+		return line
+	}
+	return escapes.ReplaceAll(line, nil)
 }
 
 // failures are the lines with which go test tells of a benchmark that failed.
