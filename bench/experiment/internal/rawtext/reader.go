@@ -238,8 +238,19 @@ func uncoloured(line []byte) []byte {
 	return escapes.ReplaceAll(line, nil)
 }
 
-// failures are the lines with which go test tells of a benchmark that failed.
-var failures = regexp.MustCompile(`^(?:Benchmark\S*\s+)?(FAIL\b|--- FAIL: |panic: |fatal error: |signal: |SIG[A-Z]+: |\*\*\* Test killed|exit status [1-9])`)
+// failures are the lines with which go test, a shell or a CI system tells of a
+// benchmark that failed, also behind a progress line, a log's time or the name of
+// the benchmark. A log may hold the same words: behind spaces alone FAIL counts only
+// as go test prints it.
+var failures = regexp.MustCompile(`^(?:.*\r)?(?:FAIL\b|` +
+	`\s*` + behind + `(?:(?:---|===) FAIL: |FAIL(?:\s*$|\t|: (?:Benchmark|Test)|\s+\S+\s+(?:[0-9.]+s|\[\w+ failed\])))|` +
+	`\t?` + behind + `(?:panic: |fatal error: |signal: |SIG[A-Z]+: |\[signal SIG|\*\*\* Test killed|exit status [1-9]|` +
+	`WARNING: DATA RACE|Found [1-9]\d* data race|(?:\S+: line \d+:\s+\d+ )?(?:(?:Segmentation fault|Killed|Aborted|Bus error)\s*$|.*\(core dumped\))|` +
+	`(?:##\[error\]|Error: )Process completed with exit code -?[1-9]|::error(?: .*)?::))`)
+
+// behind is the time of a log's line with its stream, as in CRI and GitLab, and a
+// benchmark's name.
+const behind = `(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\S*\s+(?:std(?:out|err) F |\d\d[OE] )?)?(?:Benchmark\S*\s+)?`
 
 // note keeps what a line tells besides samples. benchfmt would take a failure
 // for a configuration that separates what follows.
@@ -254,7 +265,8 @@ func (l *lines) note(line []byte) []byte {
 		return line
 	}
 	if bytes.HasPrefix(line, []byte("Benchmark")) { // name, tab, number: nearly all lines
-		if _, rest, _ := bytes.Cut(line, []byte("\t")); len(bytes.TrimLeft(rest, " 0123456789")) < len(rest) {
+		_, rest, _ := bytes.Cut(line, []byte("\t"))
+		if rest = bytes.TrimLeft(rest, " "); len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9' {
 			return line
 		}
 	}
