@@ -225,9 +225,18 @@ func TestEncodings(t *testing.T) {
 		assert.Equal(t, 1.0, result.Changes[0].Ratio, name)
 		assert.Empty(t, result.Warnings, name)
 	}
+	var twice bytes.Buffer
+	z = gzip.NewWriter(&twice)
+	_, err = z.Write(zipped.Bytes())
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
 	for text, want := range map[string]string{
 		"\x28\xb5\x2f\xfd....": "unpack it with zstd -d", "\xfd7zXZ\x00": "xz -d", "BZh9....": "bzip2 -d", "PK\x03\x04....": "unzip",
 		zipped.String()[:zipped.Len()/2]: "unexpected EOF",
+		twice.String():                   "is packed by gzip twice",
+		"raw.txt" + strings.Repeat("\x00", 250) + "ustar\x0000": "is a tar archive",
+		"\xff\xfe\x00\x00B\x00\x00\x00":                         "is UTF-32", "\x00\x00\xfe\xff\x00\x00\x00B": "is UTF-32",
+		"B\x00\x00\x00e\x00\x00\x00": "iconv -f UTF-32LE", "\x00\x00\x00B\x00\x00\x00e": "iconv -f UTF-32BE",
 		`{"Time":"2026-01-01T00:00:00Z","Action":"output","Output":"BenchmarkA 1 5 ns/op\n"}` + "\n": `jq -rj 'select(.Action == "output").Output'`,
 		"BenchmarkA" + strings.Repeat("x", 1<<20) + "\n":                                             "longer than",
 	} {
@@ -249,6 +258,33 @@ func TestColours(t *testing.T) {
 		assert.Len(t, result.Changes[0].New.Values, 10)
 		assert.Empty(t, result.Warnings, "%q", coloured)
 	}
+}
+
+// A log's prefix is named with a command that takes it away: the results behind it
+// don't count.
+func TestPrefixes(t *testing.T) {
+	plain := samples("A", 100, "ns/op")
+	old := textFile(t, "old.txt", plain)
+	for prefix, sed := range map[string]string{
+		"2026-11-20T10:00:00.1234567Z ":    `'s/^[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+.[0-9]+Z[[:space:]]+//'`,
+		"2026-11-20T10:00:00.123456Z 01O ": `Z[[:space:]]+[0-9]+O[[:space:]]+//'`,
+		"2026-11-20T10:00:00Z stdout F ":   `Z[[:space:]]+stdout[[:space:]]+F[[:space:]]+//'`,
+		"[pod/x/y] ":                       `'s/^.pod.x.y.[[:space:]]+//'`, "bench-1  | ": `'s/^bench-[0-9]+[[:space:]]+.[[:space:]]+//'`,
+		"    ": `'s/^[[:space:]]+//'`, "+": `'s/^.//'`, "'; rm x; '": `'s/^..[[:space:]]+rm[[:space:]]+x.[[:space:]]+.//'`,
+	} {
+		logged := "goos: linux\n" + prefix + strings.ReplaceAll(plain, "\n", "\n"+prefix) + "\n"
+		want := fmt.Sprintf("new.txt:2: found %q before a result, sed -E ", prefix)
+		_, err := Diff(Options{}, old, textFile(t, "new.txt", logged))
+		assert.ErrorContains(t, err, "holds no benchmark result")
+		assert.ErrorContains(t, err, want)
+		assert.ErrorContains(t, err, sed)
+		result, err := Diff(Options{}, old, textFile(t, "new.txt", plain+logged))
+		require.NoError(t, err, prefix)
+		assert.Contains(t, fmt.Sprint(result.Warnings), strings.Replace(want, ":2:", ":12:", 1))
+	}
+	result, err := Diff(Options{}, old, textFile(t, "new.txt", "# BenchmarkA-4 1 5 ns/op\n"+plain))
+	require.NoError(t, err)
+	assert.Empty(t, result.Warnings)
 }
 
 // A file that unpacks to more than is read of a plain one is refused while it

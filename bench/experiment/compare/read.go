@@ -177,8 +177,16 @@ func (s *results) readFile(i int) error {
 	if err := lines.Err(); err != nil {
 		return err
 	}
+	prefixed := lines.Prefixed()
 	if samples == 0 {
-		return fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, which go test -bench prints%s", f.raw, jsonHint(f.raw))
+		hint := jsonHint(f.raw)
+		if hint == "" && prefixed != "" {
+			hint = "; " + prefixed
+		}
+		return fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, which go test -bench prints%s", f.raw, hint)
+	}
+	if prefixed != "" {
+		s.warnings = append(s.warnings, experiment.Warn("run", "results behind other text were left out: %s", prefixed))
 	}
 	f.failure = lines.Failure()
 	if lines.Cut() {

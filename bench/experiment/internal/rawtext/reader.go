@@ -120,9 +120,37 @@ func (r *Reader) BadMark() string { return r.lines.badMark }
 // does.
 func (r *Reader) Failure() string { return r.lines.failure }
 
-// packed are the beginnings of files that have to be unpacked first.
-var packed = []struct{ begin, with string }{
-	{"\x28\xb5\x2f\xfd", "zstd -d"}, {"\xfd7zXZ\x00", "xz -d"}, {"BZh", "bzip2 -d"}, {"PK\x03\x04", "unzip"},
+// Prefixed names the first line that holds a result behind other text, as a log of
+// CI or containers does, and how to take that away; "" if there is none.
+func (r *Reader) Prefixed() string {
+	l := r.lines
+	if l.prefix == "" {
+		return ""
+	}
+	pattern := l.prefix
+	for _, x := range []struct{ found, as string }{{`[^\w\s:=,-]`, "."}, {`\d+`, "[0-9]+"}, {`\s+`, "[[:space:]]+"}} {
+		pattern = regexp.MustCompile(x.found).ReplaceAllString(pattern, x.as)
+	}
+	return fmt.Sprintf("%s:%d: found %.100q before a result, sed -E 's/^%s//' takes it away", l.path, l.prefixAt, l.prefix, pattern)
+}
+
+// packed are files that have to be unpacked or converted first: the bytes that they
+// hold at an offset. The outer gzip is unpacked already.
+var packed = []struct {
+	at       int
+	bytes    string
+	is, with string
+}{
+	{0, "\x28\xb5\x2f\xfd", "packed", "unpack it with zstd -d"},
+	{0, "\xfd7zXZ\x00", "packed", "unpack it with xz -d"},
+	{0, "BZh", "packed", "unpack it with bzip2 -d"},
+	{0, "PK\x03\x04", "packed", "unpack it with unzip"},
+	{0, "\x1f\x8b", "packed by gzip twice", "unpack it with gzip -d"},
+	{257, "ustar", "a tar archive", "unpack it with tar -xf"},
+	{0, "\xff\xfe\x00\x00", "UTF-32", "convert it with iconv -f UTF-32 -t UTF-8"},
+	{0, "\x00\x00\xfe\xff", "UTF-32", "convert it with iconv -f UTF-32 -t UTF-8"},
+	{1, "\x00\x00\x00", "UTF-32", "convert it with iconv -f UTF-32LE -t UTF-8"},
+	{0, "\x00\x00\x00", "UTF-32", "convert it with iconv -f UTF-32BE -t UTF-8"},
 }
 
 // unpacked is the text of a file, without its byte order mark.
@@ -142,13 +170,13 @@ func unpacked(f *os.File) (io.Reader, error) {
 		}
 		in = bufio.NewReader(z)
 	}
-	begin, err := in.Peek(6)
+	begin, err := in.Peek(512)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	for _, p := range packed {
-		if bytes.HasPrefix(begin, []byte(p.begin)) {
-			return nil, fmt.Errorf("is packed, expected text or gzip: unpack it with %s", p.with)
+		if len(begin) > p.at && bytes.HasPrefix(begin[p.at:], []byte(p.bytes)) {
+			return nil, fmt.Errorf("is %s, expected text or gzip: %s", p.is, p.with)
 		}
 	}
 	limited := &atMost{in, MaxSize}
@@ -179,15 +207,17 @@ func (r *atMost) Read(p []byte) (int, error) {
 
 // lines passes a file's whole lines on.
 type lines struct {
-	from    *bufio.Reader
-	path    string
-	n       int    // lines read
-	pending []byte // of the last line, not yet passed on
-	marks   []struct{ line, round int }
-	badMark string
-	failure string
-	cut     bool
-	err     error
+	from     *bufio.Reader
+	path     string
+	n        int    // lines read
+	pending  []byte // of the last line, not yet passed on
+	marks    []struct{ line, round int }
+	badMark  string
+	failure  string
+	prefix   string // before the first result that doesn't begin its line
+	prefixAt int    // that line
+	cut      bool
+	err      error
 }
 
 func (l *lines) Read(p []byte) (int, error) {
@@ -252,6 +282,9 @@ var failures = regexp.MustCompile(`^(?:.*\r)?(?:FAIL\b|` +
 // benchmark's name.
 const behind = `(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\S*\s+(?:std(?:out|err) F |\d\d[OE] )?)?(?:Benchmark\S*\s+)?`
 
+// prefixed is a line that holds a result behind other text, but for comments.
+var prefixed = regexp.MustCompile(`^([^#].{0,200}?)\bBenchmark\S*\s+\d+\s+[0-9.e+-]+ \S+/op\b`)
+
 // note keeps what a line tells besides samples. benchfmt would take a failure
 // for a configuration that separates what follows.
 func (l *lines) note(line []byte) []byte {
@@ -271,6 +304,11 @@ func (l *lines) note(line []byte) []byte {
 		}
 	}
 	if !failures.Match(line) {
+		if l.prefix == "" && bytes.Contains(line, []byte("Benchmark")) {
+			if m := prefixed.FindSubmatch(line); m != nil {
+				l.prefix, l.prefixAt = string(m[1]), l.n
+			}
+		}
 		return line
 	}
 	if l.failure == "" {
