@@ -287,6 +287,26 @@ func edit(t *testing.T, path string, f func(string) string) {
 	require.NoError(t, os.WriteFile(path, []byte(f(string(b))), 0o666))
 }
 
+// What a Unit line asks for is never lost to another one.
+func TestUnitLinesContradict(t *testing.T) {
+	file := func(name, unit string) string { return textFile(t, name, unit+"BenchmarkA 1 5 len-x\n") }
+	old := file("old.txt", "Unit len-x assume=exact better=higher\n")
+	for unit, want := range map[string]string{
+		"": "", "Unit len-x assume=exact\n": "", "Unit len-x better=higher note=x\n": "",
+		"Unit len-x assume=nothing\n": "new.txt:1 says assume=nothing, expected the same",
+		"Unit len-x better=lower\n":   "old.txt:1 says better=higher and ",
+		"Unit len-x assume=foo\n":     "new.txt:1: Unit len-x: found assume=foo, expected exact or nothing",
+		"Unit len-y better=up\n":      "new.txt:1: Unit len-y: found better=up, expected higher or lower",
+	} {
+		_, _, err := diff(old, file("new.txt", unit))
+		if want == "" {
+			assert.NoError(t, err, unit)
+			continue
+		}
+		assert.ErrorContains(t, err, want)
+	}
+}
+
 func FuzzDiff(f *testing.F) {
 	f.Add([]byte("goos: linux\nBenchmarkA-2\t1\t5 ns/op\t0 B/op\n"), []byte("BenchmarkA-2\t1\t-5 ns/op\nBenchmarkA/impl=x-again"))
 	f.Add([]byte("BenchmarkA/impl=client-go 1 0 ns/op\nBenchmarkA/impl=client-go-again 1 1 ns/op\n"), []byte("Unit ns/op better=higher\nBenchmarkA/impl=client-go 1 NaN ns/op\n"))

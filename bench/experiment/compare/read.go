@@ -198,8 +198,25 @@ func (s *results) readFile(i int) error {
 	if lines.Broken > len(lines.Malformed) {
 		s.warnings = append(s.warnings, experiment.Warn("run", "%s: %d malformed lines left out in all", f.raw, lines.Broken))
 	}
-	for key, unit := range lines.Units() {
-		s.units[key] = unit
+	return s.addUnits(lines.Units())
+}
+
+// unitValues are what a Unit line may say by benchfmt.
+var unitValues = map[string][]string{"assume": {"exact", "nothing"}, "better": {"higher", "lower"}}
+
+// addUnits refuses Unit lines that contradict one another: whichever counted, a gate
+// could pass over what the other asks for.
+func (s *results) addUnits(units benchfmt.UnitMetadataMap) error {
+	for key, u := range units {
+		path, line := u.Pos()
+		if expected, ok := unitValues[key.Key]; ok && !slices.Contains(expected, u.Value) {
+			return fmt.Errorf("%s:%d: Unit %s: found %s=%s, expected %s", path, line, u.OrigUnit, key.Key, u.Value, strings.Join(expected, " or "))
+		}
+		if before := s.units[key]; before != nil && before.Value != u.Value {
+			other, at := before.Pos()
+			return fmt.Errorf("Unit %s: %s:%d says %s=%s and %s:%d says %[4]s=%[8]s, expected the same in all files", u.OrigUnit, other, at, key.Key, before.Value, path, line, u.Value)
+		}
+		s.units[key] = u
 	}
 	return nil
 }
