@@ -35,6 +35,8 @@ type Entry struct {
 	Time   time.Time       `json:"time"`
 	Label  string          `json:"label"` // such as a commit
 	Points []compare.Point `json:"points"`
+
+	undated bool // Time is the file's, which a copy or a checkout changes
 }
 
 // Of makes the entry of a result directory or a file in the Go benchmark
@@ -57,10 +59,10 @@ func Of(o compare.Options, path, label string) (Entry, []experiment.Warning, err
 	if err != nil {
 		return e, nil, err
 	}
-	e.Time = info.ModTime().UTC()
+	e.Time, e.undated = info.ModTime().UTC(), true
 	if info.IsDir() {
 		if run, err := experiment.LoadRun(path); err == nil && !run.Started.IsZero() {
-			e.Time = run.Started
+			e.Time, e.undated = run.Started, false
 		}
 	}
 	return e, warnings, nil
@@ -77,18 +79,27 @@ func Append(path string, e Entry) error {
 
 // Read reads history files, result directories and files in the Go benchmark
 // format; a directory that is no result may hold results. The entries come by
-// time.
+// time. Where one has no time of its own, as a plain file, they come in the order
+// of the paths, and those of one path by time.
 func Read(o compare.Options, paths ...string) ([]Entry, []experiment.Warning, error) {
 	var entries []Entry
 	var warnings []experiment.Warning
+	byTime := func(a, b Entry) int { return a.Time.Compare(b.Time) }
 	for _, path := range paths {
 		some, doubts, err := read(o, path)
 		if err != nil {
 			return nil, nil, err
 		}
+		slices.SortStableFunc(some, byTime)
 		entries, warnings = append(entries, some...), append(warnings, doubts...)
 	}
-	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Time.Compare(b.Time) })
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.undated })
+	switch {
+	case i < 0:
+		slices.SortStableFunc(entries, byTime)
+	case !slices.IsSortedFunc(entries, byTime):
+		warnings = append(warnings, experiment.Warn("run", "the results are in the order of the arguments, not by time: %s has no time of its own", entries[i].Label))
+	}
 	return entries, warnings, nil
 }
 

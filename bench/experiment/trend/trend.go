@@ -16,7 +16,7 @@ import (
 
 // A Trend is what entries show together.
 type Trend struct {
-	Results  []Result             `json:"results"` // by time
+	Results  []Result             `json:"results"` // in the order of Read
 	Series   []Series             `json:"series"`  // those with changes first, the largest of them first
 	Warnings []experiment.Warning `json:"warnings,omitempty"`
 }

@@ -221,6 +221,46 @@ func TestReadResults(t *testing.T) {
 	assert.ErrorContains(t, err, "no such file")
 }
 
+// A file's time is that of the last copy: the arguments' order counts where one is
+// named, and time where all have one.
+func TestOrder(t *testing.T) {
+	dir := t.TempDir()
+	at := func(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+	file := func(name string, seconds int64) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte("BenchmarkA-2\t1\t5 ns/op\n"), 0o666))
+		require.NoError(t, os.Chtimes(path, at(seconds), at(seconds)))
+		return path
+	}
+	history := func(name string, seconds ...int64) string {
+		path := filepath.Join(dir, name)
+		for _, s := range seconds {
+			require.NoError(t, Append(path, Entry{Time: at(s), Label: fmt.Sprint(s), Points: []compare.Point{}}))
+		}
+		return path
+	}
+	late, early := file("late", 300), file("early", 100)
+	first, second := history("first", 150, 50), history("second", 10)
+	for _, c := range []struct {
+		paths, want []string
+		warned      bool
+	}{
+		{[]string{late, early}, []string{"late", "early"}, true},
+		{[]string{early, late}, []string{"early", "late"}, false},
+		{[]string{first, second}, []string{"10", "50", "150"}, false},
+		{[]string{first, early, second}, []string{"50", "150", "early", "10"}, true},
+	} {
+		got, warnings, err := Read(compare.Options{}, c.paths...)
+		require.NoError(t, err)
+		var labels []string
+		for _, e := range got {
+			labels = append(labels, e.Label)
+		}
+		assert.Equal(t, c.want, labels)
+		assert.Equal(t, c.warned, strings.Contains(fmt.Sprint(warnings), "in the order of the arguments"), "%v", warnings)
+	}
+}
+
 func FuzzReadHistory(f *testing.F) {
 	f.Add([]byte(`{"time":"2026-01-01T00:00:00Z","label":"x","points":[{"benchmark":"B","unit":"sec/op","center":1}]}` + "\n{"))
 	f.Fuzz(func(t *testing.T, b []byte) {
