@@ -66,8 +66,10 @@ func (c Step) Grown() float64 {
 // level is the fewest results that make one: fewer can be a bad day.
 const level = 3
 
-// fewest results have room for a change: a level on either side.
-const fewest = 2 * level
+// fewest results can show a change: of fewer, more than statistic.Alpha of the
+// permutations have a split as clear as that between halves without an overlap.
+// TestFewest counts them: 1 in 10 of six and of seven results, 2 in 70 of eight.
+const fewest = 8
 
 // Find looks for changes in every series that holds(benchmark, unit). A mark
 // needs a rank statistic that few permutations of the series reach (Pettitt's,
@@ -80,7 +82,7 @@ func Find(entries []Entry, holds func(benchmark, unit string) bool, seed uint64)
 	}
 	order := seriesOf(entries, holds)
 	if n := len(entries); n < fewest {
-		t.Warnings = append(t.Warnings, experiment.Warn("run", "%s can't show a change: that takes %d, of which %d are before it and %d after", wording.Count(n, "result"), fewest, level, level))
+		t.Warnings = append(t.Warnings, experiment.Warn("run", "%s can't show a change: that takes %d or more, %d before it and %d after; more where it is one of many series", wording.Count(n, "result"), fewest, fewest/2, fewest/2))
 	}
 	plain := 0
 	for _, s := range order {
@@ -125,7 +127,7 @@ func (t Trend) Title() string {
 	case changed > 0:
 		return fmt.Sprintf("%d of %d series changed over %s.", changed, len(t.Series), results)
 	case len(t.Results) < fewest:
-		return fmt.Sprintf("Nothing to compare yet: %s of the %d that a change takes.", results, fewest)
+		return fmt.Sprintf("Nothing to compare yet: %s of the %d or more that a change takes.", results, fewest)
 	default:
 		return fmt.Sprintf("No change shown in %d series over %s.", len(t.Series), results)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/compare"
+	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -219,6 +220,46 @@ func TestReadResults(t *testing.T) {
 	assert.ErrorContains(t, err, "holds no raw.txt, nor does a directory in it")
 	_, _, err = Read(compare.Options{}, filepath.Join(parent, "none"))
 	assert.ErrorContains(t, err, "no such file")
+}
+
+// The clearest series of fewer results than fewest is not rare enough among its
+// permutations, that of fewest is.
+func TestFewest(t *testing.T) {
+	for n := 2 * level; n <= fewest; n++ {
+		least := 1.0
+		for cut := level; cut <= n-level; cut++ { // no order within a level is clearer
+			ranks := make([]float64, n)
+			for i := range ranks {
+				ranks[i] = float64((i+n-cut)%n + 1)
+			}
+			_, best := clearest(ranks)
+			reached, all := 0, 0
+			var permute func(k int)
+			permute = func(k int) {
+				if k == n {
+					all++
+					if _, s := clearest(ranks); s >= best-1e-12 {
+						reached++
+					}
+					return
+				}
+				for i := k; i < n; i++ {
+					ranks[k], ranks[i] = ranks[i], ranks[k]
+					permute(k + 1)
+					ranks[k], ranks[i] = ranks[i], ranks[k]
+				}
+			}
+			permute(0)
+			least = min(least, float64(reached)/float64(all))
+		}
+		assert.Equal(t, n == fewest, least < statistic.Alpha, "%d results: p is %.4f or more", n, least)
+	}
+	step := make([]Entry, fewest)
+	for i := range step {
+		step[i] = Entry{Points: []compare.Point{{Benchmark: "B", Unit: "sec/op", Center: float64(100 + i + 100*(2*i/fewest))}}}
+	}
+	require.Len(t, Find(step, everything, 1).Series[0].Changes, 1)
+	assert.Empty(t, Find(step[1:], everything, 1).Series[0].Changes)
 }
 
 // A file's time is that of the last copy: the arguments' order counts where one is

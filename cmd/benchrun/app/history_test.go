@@ -34,8 +34,8 @@ func TestHistoryAndTrend(t *testing.T) {
 
 	code, stdout, stderr = benchrun(t, "trend", base, "--html", page)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, stdout, "Nothing to compare yet: 1 result of the 6 that a change takes.")
-	assert.Contains(t, stderr, "1 result can't show a change: that takes 6, of which 3 are before it and 3 after")
+	assert.Contains(t, stdout, "Nothing to compare yet: 1 result of the 8 or more that a change takes.")
+	assert.Contains(t, stderr, "1 result can't show a change: that takes 8 or more, 4 before it and 4 after")
 
 	_, stdout, _ = benchrun(t, "trend", history, "--html", page, "--match", "Queue", "--unit", "ns/op", "-o", "csv")
 	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)

@@ -31,10 +31,12 @@ benchmark format, the order of the arguments counts.
 
 A benchmark that every result measured beside upstream's code counts by its ratio
 to that, which survives a change of machine; others by their figures. A level is
-three results or more. A mark needs a rank statistic that few permutations of
-the series reach, corrected over all series so that one mark in twenty is
-expected to be chance, and a step beyond the noise floor of the results. The page
-holds a chart of each series with a mark, and a table of all.`,
+three results or more, and no change can be shown of fewer than eight: four on
+either side; it takes more where many series are compared. A mark needs a rank
+statistic that few permutations of the series reach, corrected over all series so
+that one mark in twenty is expected to be chance, and a step beyond the noise
+floor of the results. The page holds a chart of each series with a mark, and a
+table of all.`,
 		Example: `  benchrun compare old new --history history.jsonl --label "$(git rev-parse --short HEAD)"
   benchrun trend history.jsonl
 
