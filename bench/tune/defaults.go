@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -116,19 +117,36 @@ const (
 	controllerManager flavour = "kube-controller-manager"
 )
 
-// flavourOf recognises kube-controller-manager by its queues and
-// controller-runtime by its own families.
+// ownQueues are those of kube-controller-manager alone, one of which it is recognised by.
+// They do what a cluster has done once: other programs' queues have the names of the
+// kinds they work on, as deployment, job, namespace or disruption, or of what they copied
+// from it, as claims and volumes of the provisioners of storage.
+var ownQueues = []string{
+	"ClusterRoleAggregator", "garbage_collector_attempt_to_delete", "garbage_collector_attempt_to_orphan",
+	"garbage_collector_graph_changes", "node_lifecycle_controller", "replicationmanager",
+	"resource_quota_controller_resource_changes", "resourcequota_primary", "resourcequota_priority",
+	"root_ca_cert_publisher", "serviceaccount_tokens_service", "stale_pod_disruption", "ttl_jobs_to_delete",
+}
+
+// flavourOf recognises kube-controller-manager by its queues, whose families have no
+// prefix, and controller-runtime by its own families.
 func flavourOf(d *scrape.Delta) flavour {
-	known := 0
+	own, prefixed, known := false, false, 0
 	for name, q := range d.Queues {
 		if len(q.Results) > 0 || q.Workers > 0 || q.Reconcile.Count() > 0 || q.Kind == scrape.Prioritised {
 			return controllerRuntime
 		}
-		if _, ok := syncFlags[name]; ok {
+		own = own || slices.Contains(ownQueues, name)
+		prefixed = prefixed || q.Prefix != ""
+		_, ok := syncFlags[name]
+		if _, shared := libraryQueues[name]; ok || shared {
 			known++
 		}
 	}
-	if known >= 3 {
+	// Of a part of its metrics: karpenter has a queue disruption too, but none of workloads.
+	_, disruption := d.Queues["disruption"]
+	_, replicaset := d.Queues["replicaset"]
+	if !prefixed && (own || disruption && replicaset && known == len(d.Queues)) {
 		return controllerManager
 	}
 	return clientGo

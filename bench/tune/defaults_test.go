@@ -1,6 +1,9 @@
 package tune
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,18 +50,33 @@ func TestUnknownWorkers(t *testing.T) {
 	assert.Empty(t, why)
 }
 
-// The queues of libraries are in other programs too.
-func TestLibrariesQueues(t *testing.T) {
-	d := &scrape.Delta{}
-	d.Queues = map[string]scrape.Queue{}
-	for name := range libraryQueues {
-		d.Queues[name] = scrape.Queue{Name: name}
+// kube-controller-manager is recognised by what it alone has: other programs have queues of
+// its libraries, and of the names of workloads.
+func TestFlavour(t *testing.T) {
+	libraries := strings.Join(slices.Sorted(maps.Keys(libraryQueues)), " ")
+	for _, c := range []struct {
+		why, queues, prefix string
+		want                flavour
+	}{
+		{"libraries alone", libraries, "", clientGo},
+		{"kube-controller-manager", libraries + " root_ca_cert_publisher disruption namespace csrcleaner", "", controllerManager},
+		{"a part of its metrics", "disruption replicaset deployment job", "", controllerManager},
+		{"its names with a prefix", "garbage_collector_attempt_to_delete replicaset deployment", "x_", clientGo},
+		{"OpenKruise", "statefulset daemonset cronjob deployment", "", clientGo},
+		{"Volcano", "job queue podgroup replicaset deployment", "", clientGo},
+		{"an operator", "deployment job namespace myapp", "", clientGo},
+		{"karpenter", "disruption nodeclaim.lifecycle nodepool.hash", "", clientGo},
+		{"a provisioner of storage", "claims volumes", "", clientGo},
+	} {
+		d := &scrape.Delta{Counts: scrape.Counts{Queues: map[string]scrape.Queue{}}}
+		for _, name := range strings.Fields(c.queues) {
+			d.Queues[name] = scrape.Queue{Name: name, Prefix: c.prefix}
+		}
+		assert.Equal(t, c.want, flavourOf(d), c.why)
 	}
-	assert.Equal(t, clientGo, flavourOf(d))
-	for _, name := range []string{"root_ca_cert_publisher", "disruption", "namespace"} {
-		d.Queues[name] = scrape.Queue{Name: name}
+	for _, name := range ownQueues {
+		assert.Contains(t, syncFlags, name)
 	}
-	assert.Equal(t, controllerManager, flavourOf(d))
 }
 
 // A single worker of kube-controller-manager that is 80 % busy needs few more.

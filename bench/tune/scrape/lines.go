@@ -133,13 +133,15 @@ var histogramFamilies = []string{
 
 var queueName = regexp.MustCompile(`[{,]\s*name="((?:[^"\\]|\\.)*)"`)
 
+var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n")
+
 // prefixed refuses a queue that families of two prefixes tell of: these are two queues.
 func (t *text) prefixed(target, family, labels, prefix string) error {
 	name := queueName.FindStringSubmatch(labels)
 	if name == nil || !strings.HasPrefix(family, "workqueue_") {
 		return nil
 	}
-	key := target + "\xff" + name[1]
+	key := target + "\xff" + unescape.Replace(name[1])
 	if first, ok := t.prefix[key]; ok && first != prefix {
 		return fmt.Errorf("queue %q: found %s%s beside %s%s, expected one prefix a file: keep the lines of one", name[1], prefix, family, first, family)
 	}

@@ -40,6 +40,10 @@ func Parse(source string, r io.Reader) ([]*Snapshot, error) {
 			unusable = fmt.Errorf("%s: found neither adds nor durations of %s, expected workqueue_adds_total, workqueue_queue_duration_seconds and workqueue_work_duration_seconds", source, strings.Join(found, ", "))
 			continue
 		}
+		for name, q := range s.Queues {
+			q.Prefix = t.prefix[x.target+"\xff"+name]
+			s.Queues[name] = q
+		}
 		list = append(list, s)
 	}
 	switch {

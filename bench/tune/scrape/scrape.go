@@ -42,10 +42,11 @@ func (c Counts) Names() []string { return slices.Sorted(maps.Keys(c.Queues)) }
 // one name count.
 type Queue struct {
 	Name    string    `json:"name"`
-	Adds    float64   `json:"adds"`    // keys added that were not waiting already; later adds of a waiting key count nowhere
-	Retries float64   `json:"retries"` // calls of AddAfter and AddRateLimited
-	Wait    Histogram `json:"wait"`    // from the add to the get
-	Work    Histogram `json:"work"`    // from the get to done
+	Prefix  string    `json:"prefix,omitempty"` // what its program puts in front of workqueue_…, as cilium_operator_k8s_
+	Adds    float64   `json:"adds"`             // keys added that were not waiting already; later adds of a waiting key count nowhere
+	Retries float64   `json:"retries"`          // calls of AddAfter and AddRateLimited
+	Wait    Histogram `json:"wait"`             // from the add to the get
+	Work    Histogram `json:"work"`             // from the get to done
 	// Reconcile is controller-runtime's own time of a reconcile, the same as Work in
 	// finer buckets; in a Delta it has taken the place of Work.
 	Reconcile Histogram          `json:"reconcile"`
