@@ -105,6 +105,9 @@ func parseAudit(entry jsondoc.Entry) (auditEvent, error) {
 // check refuses times that can't be told, and forgets the request.
 func (e *auditEvent) check() (err error) {
 	e.Request = nil
+	if e.Time.IsZero() {
+		return errors.New("stageTimestamp: missing, expected a time such as 2006-01-02T15:04:05.999999Z")
+	}
 	if e.Time, err = inRange(e.Time); err != nil {
 		return fmt.Errorf("stageTimestamp: %w", err)
 	}

@@ -41,6 +41,16 @@ func TestInvalidObjects(t *testing.T) {
 	}
 	_, _, err := readText(t, good+strings.Replace(good, `{"type"`, `{"resource":"po/ds","type"`, 1))
 	require.ErrorContains(t, err, `x.json:2: document 2: resource: found "po/ds", expected a plural`)
+	for text, want := range map[string]string{
+		`{"kind":"List","apiVersion":"v1"}`: "x.json:1: document 1: items: missing, expected the objects of the List",
+		`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[` + podJSON("a", 1) + `]}]}`: "x.json:1: document 1: found a PodList within a list, which isn't read",
+		"apiVersion: v1\nkind: List\n": "x.json: found YAML, expected JSON, as kubectl -o json prints it",
+		"---\nkind: Pod\n":             "x.json: found YAML",
+		`{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","name":"a"},"responseStatus":{"code":201}}`: "stageTimestamp: missing, expected a time",
+	} {
+		_, _, err := readText(t, text)
+		require.ErrorContains(t, err, want, text)
+	}
 	for _, text := range []string{ // what is loose but there
 		object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:node", "1"),
 		object("example.com/v1alpha1", "my-Kind2", "n", "Name_With.All~kinds@of#things", "opaque-7"),

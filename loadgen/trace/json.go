@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -69,6 +70,14 @@ func eventRecord(entry jsondoc.Entry) (Record, error) {
 		return Record{}, faultAt(entry, "the API server ended the watch: %s", statusMessage(entry.Raw))
 	case entry.Kind == "Table" && strings.HasPrefix(entry.APIVersion, "meta.k8s.io/"):
 		return Record{}, faultAt(entry, "found a Table, which is made to be printed, expected objects as kubectl get -o json has them")
+	case !entry.Event && strings.HasSuffix(entry.Kind, "List") && entry.Name == "":
+		var list struct {
+			Items *json.RawMessage `json:"items"`
+		}
+		if json.Unmarshal(entry.Raw, &list) == nil && list.Items == nil {
+			return Record{}, faultAt(entry, "items: missing, expected the objects of the %s", entry.Kind)
+		}
+		return Record{}, faultAt(entry, "found a %s within a list, which isn't read, expected objects: each list as a document of its own", entry.Kind)
 	case !entry.Event:
 		kind = "" // says only that it exists
 	case kind != watch.Added && kind != watch.Modified && kind != watch.Deleted && kind != watch.Bookmark:

@@ -208,9 +208,12 @@ var magics = []struct{ prefix, problem string }{
 	{"BZh", "found bzip2 data, expected a recording, plain or compressed by gzip or zstd"},
 	{"PK\x03\x04", "found a zip archive, expected a recording, plain or compressed by gzip or zstd"},
 	{"\x94", "found a SimKube trace of a version before 2, expected version 2"},
+	{"---", yamlProblem}, {"apiVersion:", yamlProblem}, {"kind:", yamlProblem}, {"items:", yamlProblem},
 	{"\xff\xfe", "found UTF-16 text, as PowerShell writes it, expected UTF-8"},
 	{"\xfe\xff", "found UTF-16 text, expected UTF-8"},
 }
+
+const yamlProblem = "found YAML, expected JSON, as kubectl -o json prints it"
 
 // unpack returns the contents of a file that may be compressed.
 func unpack(in *bufio.Reader) (*bufio.Reader, error) {
