@@ -2,6 +2,7 @@ package scrape
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -76,6 +77,9 @@ func (x reading) parse(source string) (*Snapshot, error) {
 	s := &Snapshot{Source: source, Target: x.target, Taken: x.taken, Counts: Counts{Queues: map[string]Queue{}}}
 	b := builder{s: s}
 	for _, name := range slices.Sorted(maps.Keys(parsed)) {
+		if err := distinct(name, parsed[name].Metric); err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
 		seen := map[string]bool{}
 		for _, m := range parsed[name].Metric {
 			series := where(name, m)
@@ -89,6 +93,43 @@ func (x reading) parse(source string) (*Snapshot, error) {
 		}
 	}
 	return s, nil
+}
+
+// ownLabels are those by which one process tells its series of queues apart; others are
+// added by who scrapes, as cluster, job and prometheus_replica.
+var ownLabels = []string{"name", "controller", "priority", "result"}
+
+// distinct refuses series of a queue that differ in another label: of two processes their
+// sum is no controller's, and of one process it counts everything twice.
+func distinct(family string, metrics []*dto.Metric) error {
+	if !strings.HasPrefix(family, "workqueue_") && !strings.HasPrefix(family, "controller_runtime_") {
+		return nil
+	}
+	alike := map[string][]*dto.Metric{}
+	for _, m := range metrics {
+		key := ""
+		for _, name := range ownLabels {
+			key += label(m, name) + "\xff"
+		}
+		alike[key] = append(alike[key], m)
+	}
+	for _, key := range slices.Sorted(maps.Keys(alike)) {
+		values := map[string]map[string]bool{}
+		for _, m := range alike[key] {
+			for _, l := range m.Label {
+				values[l.GetName()] = map[string]bool{}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			for _, m := range alike[key] {
+				values[name][fmt.Sprintf("%s=%q", name, label(m, name))] = true
+			}
+			if found := slices.Sorted(maps.Keys(values[name])); len(found) > 1 {
+				return fmt.Errorf("%s of queue %q: found series of %s, expected those of one: keep its lines of a file, or ask --prometheus with it in --selector, as in '{%s}'", family, cmp.Or(label(alike[key][0], "name"), label(alike[key][0], "controller")), Described(found), found[len(found)-1])
+			}
+		}
+	}
+	return nil
 }
 
 // A builder merges series into a snapshot.

@@ -148,7 +148,7 @@ func TestParseForms(t *testing.T) {
 		assert.Equal(t, want, parse(t, strings.Join(lines, "")).Queues["a"])
 	})
 	t.Run("other labels", func(t *testing.T) {
-		s := parse(t, strings.ReplaceAll(histograms, "workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\",shard=\"x\"} 4\nworkqueue_adds_total{name=\"a\",shard=\"y\"} 3"))
+		s := parse(t, strings.ReplaceAll(histograms, "workqueue_adds_total{name=\"a\"} 4", "workqueue_adds_total{name=\"a\",controller=\"x\"} 4\nworkqueue_adds_total{name=\"a\",controller=\"y\"} 3"))
 		assert.Equal(t, 7.0, s.Queues["a"].Adds)
 		assert.Contains(t, s.Queues["a"].Doubts, "workqueue_adds_total: 2 series of other labels were added up")
 	})
@@ -179,9 +179,13 @@ func TestParseErrors(t *testing.T) {
 			"found a summary, expected a histogram"},
 		"twice":                 {histograms + "workqueue_adds_total{name=\"a\"} 9\n", `workqueue_adds_total{name="a"}: found it twice, expected each series once`},
 		"twice, labels swapped": {histograms + "workqueue_adds_total{name=\"c\",x=\"1\"} 9\nworkqueue_adds_total{x=\"1\",name=\"c\"} 9\n", `{name="c",x="1"}: found it twice`},
-		"buckets twice":         {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
-		"depth alone":           {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
-		"binary":                {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
+		"duplicates": {stamped("a", 1, 1) + strings.ReplaceAll(stamped("a", 1, 1), "}", `,prometheus_replica="p-1"}`),
+			`workqueue_adds_total of queue "a": found series of prometheus_replica="", prometheus_replica="p-1", expected those of one: keep its lines of a file, or ask --prometheus with it in --selector, as in '{prometheus_replica="p-1"}'`},
+		"two clusters": {strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="eu"}`) + strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="us"}`),
+			`found series of cluster="eu", cluster="us", expected those of one`},
+		"buckets twice": {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
+		"depth alone":   {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
+		"binary":        {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("metrics.txt", strings.NewReader(c.text))
