@@ -107,7 +107,7 @@ func onOff(b bool) string {
 
 // number prints up to three digits.
 func number(x float64) string {
-	if x >= 100 {
+	if x >= 100 && x < 1e15 {
 		return strconv.FormatFloat(math.Round(x), 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)

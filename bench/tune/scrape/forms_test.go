@@ -27,18 +27,20 @@ func TestForms(t *testing.T) {
 		return string(b)
 	}
 	for name, text := range map[string]string{
-		"CRLF":                  strings.ReplaceAll(histograms, "\n", "\r\n"),
-		"a byte order mark":     "\ufeff" + histograms,
-		"UTF-16, little endian": wide(binary.LittleEndian, []byte{0xff, 0xfe}),
-		"UTF-16, big endian":    wide(binary.BigEndian, []byte{0xfe, 0xff}),
-		"a Markdown fence":      "Here it is:\n```text\n" + histograms + "```\n",
-		"indented":              "    " + strings.ReplaceAll(histograms, "\n", "\n    "),
-		"cilium":                strings.ReplaceAll(histograms, "workqueue_", "cilium_operator_k8s_workqueue_"),
-		"machine-controller":    strings.ReplaceAll(histograms, "workqueue_", "mcm_workqueue_"),
-		"karpenter":             strings.ReplaceAll(histograms, "workqueue_", "karpenter_workqueue_"),
-		"_created samples":      histograms + "workqueue_adds_created{name=\"a\"} 1.7e9\nworkqueue_work_duration_seconds_created{name=\"a\"} 1.7e9\n",
-		"exemplars":             strings.ReplaceAll(histograms, "le=\"+Inf\"} 4", "le=\"+Inf\"} 4 # {trace_id=\"x_created\"} 0.5"),
-		"untyped":               strings.NewReplacer(" counter", " untyped", " histogram", " untyped").Replace(histograms),
+		"CRLF":                               strings.ReplaceAll(histograms, "\n", "\r\n"),
+		"a byte order mark":                  "\ufeff" + histograms,
+		"UTF-16, little endian":              wide(binary.LittleEndian, []byte{0xff, 0xfe}),
+		"UTF-16, big endian":                 wide(binary.BigEndian, []byte{0xfe, 0xff}),
+		"UTF-16 without a mark":              wide(binary.LittleEndian, nil),
+		"UTF-16, big endian, without a mark": wide(binary.BigEndian, nil),
+		"a Markdown fence":                   "Here it is:\n```text\n" + histograms + "```\n",
+		"indented":                           "    " + strings.ReplaceAll(histograms, "\n", "\n    "),
+		"cilium":                             strings.ReplaceAll(histograms, "workqueue_", "cilium_operator_k8s_workqueue_"),
+		"machine-controller":                 strings.ReplaceAll(histograms, "workqueue_", "mcm_workqueue_"),
+		"karpenter":                          strings.ReplaceAll(histograms, "workqueue_", "karpenter_workqueue_"),
+		"_created samples":                   histograms + "workqueue_adds_created{name=\"a\"} 1.7e9\nworkqueue_work_duration_seconds_created{name=\"a\"} 1.7e9\n",
+		"exemplars":                          strings.ReplaceAll(histograms, "le=\"+Inf\"} 4", "le=\"+Inf\"} 4 # {trace_id=\"x_created\"} 0.5"),
+		"untyped":                            strings.NewReplacer(" counter", " untyped", " histogram", " untyped").Replace(histograms),
 	} {
 		t.Run(name, func(t *testing.T) {
 			prefix, _, _ := strings.Cut(regexp.MustCompile(`\w*workqueue`).FindString(text), "workqueue")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // family matches the metrics that are read, with what programs put in front of their
@@ -23,6 +23,19 @@ var family = regexp.MustCompile(`^((?:[a-zA-Z_:][a-zA-Z0-9_:]*?_)?)(` +
 	`rest_client_(?:requests|request_retries|rate_limiter_duration_seconds|request_duration_seconds)|` +
 	`controller_runtime_(?:reconcile_time_seconds|max_concurrent_reconciles|reconcile)|` +
 	`process_start_time_seconds)(_total|_bucket|_sum|_count|_created|)$`)
+
+// serverFamily matches what only a program that answers requests for objects counts; any
+// that is built on the API server's library may declare it.
+var (
+	serverFamily = regexp.MustCompile(`^apiserver_(?:request_(?:total|count|duration_seconds_(?:bucket|sum|count))|storage_objects|resource_objects)$`)
+	quotedName   = regexp.MustCompile(`^{\s*"(apiserver_request_total)"`)
+)
+
+// serverQueues are of every API server, and of nothing else.
+var serverQueues = []string{
+	"APIServiceRegistrationController", "AvailableConditionController", "crdEstablishing", "crd_autoregistration_controller",
+	"crd_finalizer", "crd_naming_condition_controller", "crd_openapi_controller", "crd_openapi_v3_controller",
+}
 
 // A sample is one line that is read.
 type sample struct {
@@ -38,7 +51,7 @@ type text struct {
 	lines   int // in all
 	samples []sample
 	types   []string          // TYPE lines
-	server  map[string]bool   // targets that are API servers
+	server  map[string]string // the family by which a target is an API server
 	prefix  map[string]string // of the queue families of each target and queue
 }
 
@@ -55,20 +68,16 @@ func plainText(r io.Reader) ([]byte, error) {
 	if len(b) > maxText {
 		return nil, fmt.Errorf("found more than %d MB, expected the text of one scrape", maxText>>20)
 	}
-	var order binary.ByteOrder
+	decoder := unicode.UTF8BOM.NewDecoder()
 	switch {
-	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
-		return bytes.TrimPrefix(b, []byte("\ufeff")), nil
+	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")):
+		decoder = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
+	case len(b) > 1 && b[0] == 0: // a metric's name or a comment begins with ASCII
+		decoder = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+	case len(b) > 1 && b[1] == 0:
+		decoder = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
 	}
-	units := make([]uint16, len(b)/2-1)
-	for i := range units {
-		units[i] = order.Uint16(b[2*i+2:])
-	}
-	return []byte(string(utf16.Decode(units))), nil
+	return decoder.Bytes(b)
 }
 
 // cut keeps the lines of the families that are read, so that a fault elsewhere does no
@@ -79,7 +88,7 @@ func cut(r io.Reader) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &text{server: map[string]bool{}, prefix: map[string]string{}}
+	t := &text{server: map[string]string{}, prefix: map[string]string{}}
 	typed := map[string]bool{}
 	in := bufio.NewScanner(bytes.NewReader(b))
 	in.Buffer(nil, 1<<20)
@@ -95,18 +104,22 @@ func cut(r io.Reader) (*text, error) {
 			}
 			continue
 		}
+		if quoted := quotedName.FindStringSubmatch(line); quoted != nil {
+			t.server[targetOf(line)] = quoted[1]
+			continue
+		}
 		name := line
 		if end := strings.IndexAny(line, " \t{"); end >= 0 {
 			name = line[:end]
 		}
 		m := family.FindStringSubmatch(name)
-		if server := name == "apiserver_request_total"; !server && (m == nil || m[3] == "_created") {
+		if !serverFamily.MatchString(name) && (m == nil || m[3] == "_created") {
 			continue
 		}
 		labels, value, taken := parts(line[len(name):])
 		target := targetOf(labels)
 		if m == nil {
-			t.server[target] = true
+			t.server[target] = name
 			continue
 		}
 		if err := t.prefixed(target, m[2], labels, m[1]); err != nil {

@@ -25,8 +25,12 @@ func Parse(source string, r io.Reader) ([]*Snapshot, error) {
 	}
 	var list []*Snapshot
 	var unusable error
+	server := "" // by what one was recognised
+	for _, name := range t.server {
+		server = name
+	}
 	for _, x := range t.readings() {
-		if t.server[x.target] {
+		if t.server[x.target] != "" {
 			continue
 		}
 		s, err := x.parse(source)
@@ -37,6 +41,10 @@ func Parse(source string, r io.Reader) ([]*Snapshot, error) {
 			continue
 		}
 		found := s.Names()
+		if i := slices.IndexFunc(found, func(name string) bool { return slices.Contains(serverQueues, name) }); i >= 0 {
+			server = "the queue " + found[i]
+			continue
+		}
 		if (builder{s: s}).finish(); len(s.Queues) == 0 {
 			unusable = fmt.Errorf("%s: found neither adds nor durations of %s, expected workqueue_adds_total, workqueue_queue_duration_seconds and workqueue_work_duration_seconds", source, strings.Join(found, ", "))
 			continue
@@ -50,8 +58,8 @@ func Parse(source string, r io.Reader) ([]*Snapshot, error) {
 	switch {
 	case len(list) > 0:
 		return list, nil
-	case len(t.server) > 0:
-		return nil, fmt.Errorf("%s: found apiserver_request_total: these are an API server's metrics, which kubectl get --raw /metrics gives, expected a controller's; %s", source, Elsewhere)
+	case server != "":
+		return nil, fmt.Errorf("%s: found %s: these are an API server's metrics, which kubectl get --raw /metrics gives, expected a controller's; %s", source, server, Elsewhere)
 	case unusable != nil:
 		return nil, unusable
 	case t.lines == 0:

@@ -183,9 +183,15 @@ func TestParseErrors(t *testing.T) {
 			`workqueue_adds_total of queue "a": found series of prometheus_replica="", prometheus_replica="p-1", expected those of one: keep its lines of a file, or ask --prometheus with it in --selector, as in '{prometheus_replica="p-1"}'`},
 		"two clusters": {strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="eu"}`) + strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="us"}`),
 			`found series of cluster="eu", cluster="us", expected those of one`},
-		"buckets twice": {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
-		"depth alone":   {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
-		"binary":        {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
+		"an infinite sum":            {strings.Replace(histograms, " 0.2", " +Inf", 1), `workqueue_work_duration_seconds{name="a"}: found a count of 4, a sum of +Inf`},
+		"a sum that no bucket holds": {strings.Replace(histograms, " 0.2", " 1e308", 1), `found a sum of 1e+308 s, expected less than 1e+15`},
+		"an API server's queues":     {strings.ReplaceAll(histograms, `"a"`, `"APIServiceRegistrationController"`), "found the queue APIServiceRegistrationController: these are an API server's metrics, which kubectl get --raw /metrics gives, expected a controller's; kube-controller-manager's are at port 10257"},
+		"an API server of 1.13":      {histograms + "apiserver_request_count{verb=\"GET\"} 5\n", "found apiserver_request_count: these are an API server's"},
+		"an API server's durations":  {histograms + "apiserver_request_duration_seconds_count 5\n", "found apiserver_request_duration_seconds_count: these are an API server's"},
+		"an API server, quoted":      {histograms + "{\"apiserver_request_total\",verb=\"GET\"} 5\n", "found apiserver_request_total: these are an API server's"},
+		"buckets twice":              {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
+		"depth alone":                {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
+		"binary":                     {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("metrics.txt", strings.NewReader(c.text))

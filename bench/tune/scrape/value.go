@@ -49,6 +49,10 @@ func checked(family string, m *dto.Metric, kind dto.MetricType) (float64, error)
 	return v, nil
 }
 
+// longestSum is more than all workers of a process can have spent, in seconds: a million of
+// them for thirty years.
+const longestSum = 1e15
+
 func addHistogram(to *Histogram, family string, kind dto.MetricType, m *dto.Metric) error {
 	if kind != dto.MetricType_HISTOGRAM {
 		return fmt.Errorf("%s: found a %s, expected a histogram (client-go writes one since v0.12)", where(family, m), strings.ToLower(kind.String()))
@@ -81,8 +85,11 @@ func addHistogram(to *Histogram, family string, kind dto.MetricType, m *dto.Metr
 	if len(h.Counts) == len(h.Bounds) {
 		h.Counts = append(h.Counts, total-before)
 	}
-	if math.IsNaN(sum) || sum < 0 || h.Count() != total || h.Counts[len(h.Counts)-1] < 0 {
+	if math.IsNaN(sum) || math.IsInf(sum, 0) || sum < 0 || h.Count() != total || h.Counts[len(h.Counts)-1] < 0 {
 		return fmt.Errorf("%s: found a count of %v, a sum of %v and %v in the buckets, expected them to agree", where(family, m), total, sum, h.Count())
+	}
+	if sum > longestSum {
+		return fmt.Errorf("%s: found a sum of %v s, expected less than %v", where(family, m), sum, longestSum)
 	}
 	h.Sum = sum
 	*to = to.plus(h)

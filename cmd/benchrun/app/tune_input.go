@@ -135,6 +135,9 @@ func (l *tuneCommandLine) deltas(cmd *cobra.Command, progress *progressLine) ([]
 			delete(deltas, target)
 		}
 	}
+	if len(targets) > 1 && len(list) == len(targets) && len(deltas) == 0 {
+		return nil, "", fmt.Errorf("found one scrape each of %d instances (%s), expected two of one and the same", len(targets), scrape.Described(targets))
+	}
 	active := scrape.Active(deltas)
 	switch {
 	case len(targets) == 1:

@@ -198,7 +198,9 @@ func TestTuneBadInput(t *testing.T) {
 		"settings, a time":   {append(both, "--settings", file("resync: 5s\nbaseDelay: soon\n")), `:2: baseDelay: found soon, expected a duration as in 5ms`},
 		"settings":           {append(both, "--settings", file("workers: 5\nworkres: 6\n")), `:2: unknown field "workres", expected one of baseDelay, `},
 		"full directory":     {[]string{"--workload", "hot-keys", "--out", filepath.Dir(file("")), "--service", "1ms"}, "--out: "},
-		"no time":            {[]string{"--metrics", scrapes + "begin.txt", "--since-start"}, "doesn't tell when it was taken: expected --duration"},
+		"two instances": {[]string{"--metrics", file(strings.ReplaceAll(oneQueue, "{", `{pod="a",`)), file(strings.ReplaceAll(oneQueue, "{", `{pod="b",`)), "--interval", "100s"},
+			"found one scrape each of 2 instances (a, b), expected two of one and the same"},
+		"no time": {[]string{"--metrics", scrapes + "begin.txt", "--since-start"}, "doesn't tell when it was taken: expected --duration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr, dir := tuneWith(t, c.args...)
