@@ -85,7 +85,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		return nil, err
 	}
 	defer closeStream(stream)
-	cpu, events := cputime.Process(), 0
+	cpu, events, unversioned := cputime.Process(), 0, 0
 	for {
 		e, err := stream.Next()
 		if errors.Is(err, io.EOF) || err == nil && playing > 0 && e.At > playing {
@@ -98,6 +98,9 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 			continue
 		}
 		events++
+		if e.Object.GetResourceVersion() == "" {
+			unversioned++
+		}
 		kind := e.Object.GetObjectKind().GroupVersionKind()
 		if _, ok := kinds[kind]; !ok {
 			for other := range kinds {
@@ -124,10 +127,13 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 	if w, ok := stream.(interface{ Warnings() []error }); ok {
 		s.warnings = w.Warnings()
 	}
+	if unversioned > 0 {
+		s.warnings = append(s.warnings, fmt.Errorf("of %d events, %d have an object without metadata.resourceVersion: each is given one that is no number", events, unversioned))
+	}
 	s.perEvent = (cputime.Process() - cpu) / time.Duration(events)
 	s.open = func() (iter.Seq2[int, loadgen.Object], loadgen.Stream, error) {
 		stream, err := open()
-		return nil, &byKind{stream, kinds}, err
+		return nil, &byKind{Stream: stream, kinds: kinds}, err
 	}
 	return s, nil
 }
@@ -145,10 +151,12 @@ func Recorded(name string) *loadgen.Spec {
 	return &loadgen.Spec{Name: name, Resources: []loadgen.Resource{{Kind: "pod", Count: 1, Events: loadgen.Events{Mix: loadgen.Mix{Update: 1}, Count: 1}}}}
 }
 
-// byKind tells the resources of a recording apart.
+// byKind tells the resources of a recording apart, and gives versions to objects without:
+// an event is told from the next one, and a change from a resync, by them alone.
 type byKind struct {
 	loadgen.Stream
-	kinds map[schema.GroupVersionKind]int
+	kinds       map[schema.GroupVersionKind]int
+	unversioned int // so far
 }
 
 func (s *byKind) Next() (loadgen.Event, error) {
@@ -161,6 +169,10 @@ func (s *byKind) Next() (loadgen.Event, error) {
 		return e, fmt.Errorf("found a %s that was not in the recording before", e.Object.GetObjectKind().GroupVersionKind().Kind)
 	}
 	e.Resource = i
+	if e.Object.GetResourceVersion() == "" {
+		s.unversioned++
+		e.Object.SetResourceVersion(fmt.Sprintf("unversioned-%d", s.unversioned)) // as opaque as any
+	}
 	return e, nil
 }
 

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -40,6 +41,24 @@ func TestRecording(t *testing.T) {
 	assert.Equal(t, events, r.Accounting.Sent)
 	assert.InDelta(t, (last / 4).Seconds(), r.Load.Seconds(), 0.01)
 	assert.Positive(t, r.Generator.PerEvent)
+}
+
+// Objects without a version are told apart all the same.
+func TestRecordingWithoutVersions(t *testing.T) {
+	const text = `{"resource": "pods", "type": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "b"%s}}}` + "\n"
+	var events string
+	for _, e := range [][]any{{"ADDED", ""}, {"MODIFIED", ""}, {"MODIFIED", `, "resourceVersion": ""`}, {"MODIFIED", `, "resourceVersion": "7"`}, {"DELETED", ""}} {
+		events += fmt.Sprintf(text, e...)
+	}
+	spec := Recorded("x")
+	spec.Reconcile = loadgen.Reconcile{Workers: 1, Service: dist(t, "1ms")}
+	open := func() (loadgen.Stream, error) {
+		return trace.OpenReader("x.jsonl", strings.NewReader(events), trace.Part{})
+	}
+	r := virtually(t, Config{Workload: "x", Spec: spec, Trace: open, Speed: 1})
+	requireBalance(t, r)
+	assert.Equal(t, 5, r.Accounting.Sent)
+	assert.Contains(t, r.Warnings, "of 5 events, 4 have an object without metadata.resourceVersion: each is given one that is no number")
 }
 
 // A scrape finds the names that Kubernetes' components have.
