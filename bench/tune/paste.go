@@ -35,7 +35,7 @@ func workersFlag(queue string, workers int) string {
 	if known := syncFlags[queue]; known.flag != "" {
 		return fmt.Sprintf("--%s=%d\n", known.flag, workers)
 	}
-	return fmt.Sprintf("# kube-controller-manager has no flag for the workers of %s\n", queue)
+	return fmt.Sprintf("# kube-controller-manager has no flag for the workers of %q\n", queue)
 }
 
 // managerPaste are kube-controller-manager's flags for all queues, but for those of

@@ -69,7 +69,7 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 	failed := 0
 	for _, x := range run.Schedule {
 		if x.Failure != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "FAILED: %s, round %d: %s\n", x.Arm, x.Round, x.Failure)
+			printLine(cmd.ErrOrStderr(), "FAILED: %s, round %d: %s", x.Arm, x.Round, x.Failure)
 			failed++
 		}
 	}

@@ -81,7 +81,7 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		return out.print(w, latencyTable(r))
 	}
 	a := r.Accounting
-	fmt.Fprintf(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s\n", r.Workload, r.Arm, wording.Count(a.Sent, "event"), wording.Digits(r.Load),
+	printLine(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s", r.Workload, r.Arm, wording.Count(a.Sent, "event"), wording.Digits(r.Load),
 		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), wording.Digits(r.Drain))
 	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, needless %d, API calls %d\n\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.Needless, a.APICalls)
@@ -100,7 +100,7 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 	}
 	fmt.Fprintln(w)
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		printLine(w, "warning: %s", warning)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func printFailure(w io.Writer, a drive.Accounting) {
 	fmt.Fprintf(w, "FAILED: sent %d, delivered %d, coalesced %d; lost %d, last state unseen of %s, backwards %d, two workers at once %d\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, wording.Count(a.Stale, "object"), a.Backwards, a.Together)
 	for _, bad := range a.Bad {
-		fmt.Fprintf(w, "  %s\n", bad)
+		printLine(w, "  %s", bad)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 			err = os.MkdirAll(dir, 0o777)
 		}
 		if err == nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s, into %s\n", begins, dir)
+			printLine(cmd.ErrOrStderr(), "%s, into %s", begins, dir)
 		}
 		return err
 	}

@@ -162,6 +162,38 @@ func TestHostileNamesAtEveryBoundary(t *testing.T) {
 	}
 }
 
+// A line end in the name of a queue or a file begins no line of its own.
+func TestLineEndsInNames(t *testing.T) {
+	const scrape = `workqueue_adds_total{name="a\\n::error::y"} %[1]d00
+workqueue_queue_duration_seconds_bucket{name="a\\n::error::y",le="0.1"} %[1]d00
+workqueue_queue_duration_seconds_bucket{name="a\\n::error::y",le="+Inf"} %[1]d00
+workqueue_queue_duration_seconds_sum{name="a\\n::error::y"} %[1]d
+workqueue_queue_duration_seconds_count{name="a\\n::error::y"} %[1]d00
+workqueue_work_duration_seconds_bucket{name="a\\n::error::y",le="0.1"} %[1]d00
+workqueue_work_duration_seconds_bucket{name="a\\n::error::y",le="+Inf"} %[1]d00
+workqueue_work_duration_seconds_sum{name="a\\n::error::y"} %[1]d
+workqueue_work_duration_seconds_count{name="a\\n::error::y"} %[1]d00
+`
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	begin, end := write("b.txt", fmt.Sprintf(scrape, 1)), write("e\n::error::y.txt", fmt.Sprintf(scrape, 9))
+	code, stdout, stderr := ownBenchrun("tune", "--metrics", begin, end, "--interval", "5m", "--out", filepath.Join(dir, "tune"))
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stdout, "with --queue a?::error::y and")
+	assert.Contains(t, stdout, "From b.txt to e?::error::y.txt,")
+	harmless(t, stdout+stderr, "tune")
+
+	const event = `{"ts": "2026-01-01T00:00:00Z", "resource": "pods", "type": "ADDED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "uid": "u", "resourceVersion": "1"}}}`
+	code, stdout, stderr = ownBenchrun("drive", write("f\n::error::y\x1b[31m.jsonl", event), "--out", filepath.Join(dir, "drive"))
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "f?::error::y?[31m, ")
+	harmless(t, stdout+stderr, "drive")
+}
+
 // The reports of a run whose record is hostile.
 func TestHostileResultDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "result")

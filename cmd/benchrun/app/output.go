@@ -112,3 +112,8 @@ func few(clauses string) string {
 	}
 	return fmt.Sprintf("%s %s and %d more", all[0], all[1], len(all)-2)
 }
+
+// printLine prints one line, whatever the names in it hold.
+func printLine(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, plain.Line(fmt.Sprintf(format, args...)))
+}

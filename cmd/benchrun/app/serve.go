@@ -37,7 +37,7 @@ directory itself.`,
 			if err != nil {
 				return fmt.Errorf("--addr: %w", err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "http://%s/ shows %s; Ctrl-C ends it\n", listener.Addr(), args[0])
+			printLine(cmd.OutOrStdout(), "http://%s/ shows %s; Ctrl-C ends it", listener.Addr(), args[0])
 			return serve(cmd.Context(), listener, server)
 		},
 	}

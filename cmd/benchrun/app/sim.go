@@ -134,7 +134,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 			return err
 		}
 		if !cmd.Flags().Changed("service") {
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s doesn't tell how long a reconcile takes: its own work takes no time, expected --service\n", l.source)
+			printLine(cmd.ErrOrStderr(), "warning: %s doesn't tell how long a reconcile takes: its own work takes no time, expected --service", l.source)
 		}
 		spec.Resources[0].Count = max(1, recording.Objects(0))
 		arrivals = func(uint64) sim.Arrivals { return recording.Arrivals() }

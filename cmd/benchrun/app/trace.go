@@ -103,7 +103,7 @@ func (in *traceInput) warn(stderr io.Writer) {
 func warnTrace(stderr io.Writer, t *trace.Trace) {
 	warnCut(stderr, t.Cut())
 	for _, w := range t.Warnings() {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
+		printLine(stderr, "warning: %v", w)
 	}
 }
 

@@ -126,7 +126,7 @@ func copyTraces(cmd *cobra.Command, in *traceInput, from []string, to, format st
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s, %s\n", to, wording.Count(ticker.count, "event"), wording.Count(int(info.Size()), "byte"))
+		printLine(cmd.ErrOrStderr(), "%s: %s, %s", to, wording.Count(ticker.count, "event"), wording.Count(int(info.Size()), "byte"))
 	}
 	return nil
 }

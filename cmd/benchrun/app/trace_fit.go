@@ -76,7 +76,7 @@ func judgeFit(stderr io.Writer, path string, all []fit.Distance) error {
 	if len(far) == 0 {
 		return nil
 	}
-	fmt.Fprintf(stderr, "%s does not resemble the recording: %s of %d are too far off: %s\n",
+	printLine(stderr, "%s does not resemble the recording: %s of %d are too far off: %s",
 		path, wording.Count(len(far), "figure"), len(all), strings.Join(far, ", "))
 	return errGate
 }

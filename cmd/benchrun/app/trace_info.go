@@ -74,7 +74,7 @@ func printSummary(w io.Writer, out output, s summary.Summary) error {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: %d\n", o.What, o.Count)
+		printLine(w, "%s: %d", o.What, o.Count)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func (l *recordCommandLine) open(stderr io.Writer) (trace.Writer, error) {
 	}
 	w, dropped, err := trace.Resume(l.path)
 	if dropped > 0 {
-		fmt.Fprintf(stderr, "warning: %s was cut short: what follows its last whole block, %s, was removed\n", l.path, wording.Count(int(dropped), "byte"))
+		printLine(stderr, "warning: %s was cut short: what follows its last whole block, %s, was removed", l.path, wording.Count(int(dropped), "byte"))
 	}
 	l.options.Known = known
 	return w, err

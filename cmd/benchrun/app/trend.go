@@ -105,7 +105,7 @@ func printTrend(cmd *cobra.Command, t trend.Trend, html string, out output) erro
 	}
 	w := cmd.OutOrStdout()
 	if out == "table" {
-		fmt.Fprintln(w, t.Title())
+		printLine(w, "%s", t.Title())
 	}
 	if out != "table" || len(tab.rows) > 0 {
 		if out == "table" {

@@ -27,7 +27,9 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string, all bool
 	}
 	for _, a := range r.Queues {
 		if a.Refused != "" {
-			fmt.Fprintf(w, "%s: no advice: %s.\n  Record instead: %s.\n\n", plain.Line(a.Queue), a.Refused, a.Record)
+			printLine(w, "%s: no advice: %s.", a.Queue, a.Refused)
+			printLine(w, "  Record instead: %s.", a.Record)
+			fmt.Fprintln(w)
 		}
 	}
 	if len(r.Idle) > 0 {
@@ -40,9 +42,9 @@ func printAdvice(w io.Writer, r tune.Result, out output, report string, all bool
 		fmt.Fprintf(w, "All together, for %s:\n  %s\n\n", p.For, indented(p.Text))
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", n)
+		printLine(w, "note: %s", n)
 	}
-	fmt.Fprintf(w, "From %s (seed %d).\n", r.Source, r.Seed)
+	printLine(w, "From %s (seed %d).", r.Source, r.Seed)
 	if report == "" {
 		return nil
 	}
@@ -60,14 +62,14 @@ func indented(text string) string {
 
 // printQueue begins with what to change.
 func printQueue(w io.Writer, a tune.Advice, all bool) error {
-	fmt.Fprintf(w, "%s: %s\n", plain.Line(a.Queue), a.Summary)
+	printLine(w, "%s: %s", a.Queue, a.Summary)
 	for _, line := range []string{a.Bottleneck, a.Certainty()} {
 		if line != "" {
-			fmt.Fprintf(w, "  %s\n", line)
+			printLine(w, "  %s", line)
 		}
 	}
 	if a.Unstable != "" {
-		fmt.Fprintf(w, "  Not stable: %s.\n", a.Unstable)
+		printLine(w, "  Not stable: %s.", a.Unstable)
 	}
 	if all || slices.ContainsFunc(a.Changes, func(c tune.SettingAdvice) bool { return c.Changed }) {
 		fmt.Fprintln(w)
@@ -79,7 +81,7 @@ func printQueue(w io.Writer, a tune.Advice, all bool) error {
 		return err
 	}
 	for _, doubt := range a.Doubts {
-		fmt.Fprintf(w, "  doubt: %s\n", doubt)
+		printLine(w, "  doubt: %s", doubt)
 	}
 	if all || a.Recommended != a.Current.Settings {
 		for _, p := range a.Paste[:min(1, len(a.Paste))] {

@@ -106,7 +106,7 @@ func workloadValidateCommand() *cobra.Command {
 					wrong = append(wrong, err)
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: fine, %s\n", name, wording.Count(len(spec.Resources), "resource"))
+				printLine(cmd.OutOrStdout(), "%s: fine, %s", name, wording.Count(len(spec.Resources), "resource"))
 			}
 			return errors.Join(wrong...)
 		},
