@@ -133,7 +133,7 @@ func distinct(family string, metrics []*dto.Metric) error {
 				values[name][fmt.Sprintf("%s=%q", name, label(m, name))] = true
 			}
 			if found := slices.Sorted(maps.Keys(values[name])); len(found) > 1 {
-				return fmt.Errorf("%s of queue %q: found series of %s, expected those of one: keep its lines of a file, or ask --prometheus with it in --selector, as in '{%s}'", family, cmp.Or(label(alike[key][0], "name"), label(alike[key][0], "controller")), Described(found), found[len(found)-1])
+				return fmt.Errorf("%s of queue %q: found series of %s, expected those of one: of a file keep the lines of one, of --prometheus name one in --selector, as in '{%s}'", family, cmp.Or(label(alike[key][0], "name"), label(alike[key][0], "controller")), Described(found), found[len(found)-1])
 			}
 		}
 	}

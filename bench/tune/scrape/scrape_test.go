@@ -180,7 +180,7 @@ func TestParseErrors(t *testing.T) {
 		"twice":                 {histograms + "workqueue_adds_total{name=\"a\"} 9\n", `workqueue_adds_total{name="a"}: found it twice, expected each series once`},
 		"twice, labels swapped": {histograms + "workqueue_adds_total{name=\"c\",x=\"1\"} 9\nworkqueue_adds_total{x=\"1\",name=\"c\"} 9\n", `{name="c",x="1"}: found it twice`},
 		"duplicates": {stamped("a", 1, 1) + strings.ReplaceAll(stamped("a", 1, 1), "}", `,prometheus_replica="p-1"}`),
-			`workqueue_adds_total of queue "a": found series of prometheus_replica="", prometheus_replica="p-1", expected those of one: keep its lines of a file, or ask --prometheus with it in --selector, as in '{prometheus_replica="p-1"}'`},
+			`workqueue_adds_total of queue "a": found series of prometheus_replica="", prometheus_replica="p-1", expected those of one: of a file keep the lines of one, of --prometheus name one in --selector, as in '{prometheus_replica="p-1"}'`},
 		"two clusters": {strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="eu"}`) + strings.ReplaceAll(stamped("a", 1, 1), "}", `,cluster="us"}`),
 			`found series of cluster="eu", cluster="us", expected those of one`},
 		"an infinite sum":            {strings.Replace(histograms, " 0.2", " +Inf", 1), `workqueue_work_duration_seconds{name="a"}: found a count of 4, a sum of +Inf`},
