@@ -164,15 +164,15 @@ func TestHostileNamesAtEveryBoundary(t *testing.T) {
 
 // A line end in the name of a queue or a file begins no line of its own.
 func TestLineEndsInNames(t *testing.T) {
-	const scrape = `workqueue_adds_total{name="a\\n::error::y"} %[1]d00
-workqueue_queue_duration_seconds_bucket{name="a\\n::error::y",le="0.1"} %[1]d00
-workqueue_queue_duration_seconds_bucket{name="a\\n::error::y",le="+Inf"} %[1]d00
-workqueue_queue_duration_seconds_sum{name="a\\n::error::y"} %[1]d
-workqueue_queue_duration_seconds_count{name="a\\n::error::y"} %[1]d00
-workqueue_work_duration_seconds_bucket{name="a\\n::error::y",le="0.1"} %[1]d00
-workqueue_work_duration_seconds_bucket{name="a\\n::error::y",le="+Inf"} %[1]d00
-workqueue_work_duration_seconds_sum{name="a\\n::error::y"} %[1]d
-workqueue_work_duration_seconds_count{name="a\\n::error::y"} %[1]d00
+	const scrape = `workqueue_adds_total{name="a\n::error::y"} %[1]d00
+workqueue_queue_duration_seconds_bucket{name="a\n::error::y",le="0.1"} %[1]d0
+workqueue_queue_duration_seconds_bucket{name="a\n::error::y",le="+Inf"} %[1]d00
+workqueue_queue_duration_seconds_sum{name="a\n::error::y"} %[1]d
+workqueue_queue_duration_seconds_count{name="a\n::error::y"} %[1]d00
+workqueue_work_duration_seconds_bucket{name="a\n::error::y",le="0.1"} %[1]d0
+workqueue_work_duration_seconds_bucket{name="a\n::error::y",le="+Inf"} %[1]d00
+workqueue_work_duration_seconds_sum{name="a\n::error::y"} %[1]d
+workqueue_work_duration_seconds_count{name="a\n::error::y"} %[1]d00
 `
 	dir := t.TempDir()
 	write := func(name, text string) string {
