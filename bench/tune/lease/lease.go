@@ -195,7 +195,7 @@ func (p *Problem) periods() []time.Duration {
 	if seconds > longestPeriod.Seconds() {
 		return nil
 	}
-	shortest := time.Duration(math.Ceil(seconds*10-1e-9)) * (time.Second / 10)
+	shortest := time.Duration(max(1, math.Ceil(seconds*10-1e-9))) * (time.Second / 10)
 	allowed := []time.Duration{shortest}
 	for _, retry := range retryPeriods {
 		if retry > shortest {

@@ -202,3 +202,12 @@ func TestOutage(t *testing.T) {
 		}
 	}
 }
+
+// However many API calls there may be, a retry period takes some time.
+func TestShortestPeriod(t *testing.T) {
+	p := problem(t)
+	for _, calls := range []float64{20, 1e4, 1e20, 1e308} {
+		p.Objectives.Calls = calls
+		assert.Equal(t, 100*time.Millisecond, p.periods()[0], calls)
+	}
+}
