@@ -45,4 +45,4 @@ judge: ## judge tune on 120 fresh controllers and write reports/results/judge.md
 smoke: ## a short run of the main job
 	go run ./cmd/benchrun run --budget 20s
 
-.PHONY: help run build test race bench lint minors growth fuzz soak e2e peers ablation results judge smoke
+.PHONY: help run build test race bench lint minors matrix growth fuzz soak e2e peers ablation results judge smoke

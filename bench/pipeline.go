@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -197,7 +196,7 @@ func pipelineCases(o Options) ([]Case, error) {
 		}
 		questions = append(questions, question[pipeline]{
 			name: name, unit: cpuTime, quick: s.quick, head: "the events from watch to worker",
-			summary: strings.TrimSuffix(s.summary, ".") + ", through FIFO, indexer, queue and 4 workers",
+			summary: "through FIFO, indexer, queue and 4 workers: " + s.summary,
 			run:     func(b *testing.B, v impl.Variant[pipeline]) { stream(b, v.New, s) },
 		})
 	}

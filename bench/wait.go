@@ -41,7 +41,13 @@ func (l lightLoad) name() string {
 }
 
 func (l lightLoad) summary() string {
-	return fmt.Sprintf("%d events every %s, %d handlers of 2µs, 5 idle workers: from when an event was due until a worker has it, median", l.burst, l.every, l.handlers)
+	plural := func(n int, what string) string {
+		if n == 1 {
+			return "one " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	return fmt.Sprintf("%s every %s, %s of 2µs, 5 idle workers: from when an event was due until a worker has it, median", plural(l.burst, "event"), l.every, plural(l.handlers, "handler"))
 }
 
 // waitQuestions are the cases of a kind of queue behind client-go's informer; of makes

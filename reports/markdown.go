@@ -193,6 +193,9 @@ func mdName(v variantName) string {
 	case v.Baseline:
 		return name + " (baseline)"
 	case v.Peer:
+		if v.Name != "client-go" && v.Name != "controller-runtime" {
+			return name + " (peer)"
+		}
 		return name + " (upstream)"
 	}
 	return "**" + name + "**"

@@ -22,7 +22,7 @@ func techniquesPage(run experiment.Run, stats verdict.Stats) []byte {
 	line("%s", text(stats.Decision))
 	line("")
 	line("Each variant was built as it is and once without each technique, and sampled in turns. A gain of 1.20× says that it takes 1.2 times")
-	line("as long without; `~` says that nothing was shown above the noise floor. Intervals hold with %s confidence.", wording.Percent(run.Plan.Confidence))
+	line("as long without; `~` says that nothing was shown above the noise floor or beyond chance. Intervals hold with %s confidence.", wording.Percent(run.Plan.Confidence))
 	of := ""
 	for _, t := range verdict.Techniques(stats.Components) {
 		if next := t.Component + "/" + t.Variant; next != of {

@@ -78,7 +78,7 @@ func newFaultyInformer(fault string) newInformer {
 			o.InformerMetricsProvider = onceTold{o.InformerMetricsProvider}
 		}
 		i := &faultyInformer{fault: fault, calls: make(chan struct{}, 1)}
-		i.SharedIndexInformer = informer.New(&faultySource{ListerWatcher: lw, i: i}, example, o)
+		i.SharedIndexInformer = informer.New(&faultySource{ListerWatcher: lw, server: cache.ToListerWatcherWithContext(lw), i: i}, example, o)
 		return i
 	}
 }

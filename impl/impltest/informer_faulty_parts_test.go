@@ -1,6 +1,7 @@
 package impltest
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"sync"
@@ -14,8 +15,9 @@ import (
 // A faultySource stands between a faulty informer and its server.
 type faultySource struct {
 	cache.ListerWatcher
-	i    *faultyInformer
-	from string // where the first watch after a list began
+	server cache.ListerWatcherWithContext // the same
+	i      *faultyInformer
+	from   string // where the first watch after a list began
 }
 
 func (s *faultySource) IsWatchListSemanticsUnSupported() bool {
@@ -28,7 +30,7 @@ func (s *faultySource) List(o metav1.ListOptions) (runtime.Object, error) {
 	if s.i.fault == "asks-any-version" && o.Continue == "" {
 		o.ResourceVersion = "0"
 	}
-	answer, err := s.ListerWatcher.List(o)
+	answer, err := s.server.ListWithContext(context.TODO(), o)
 	if list, ok := answer.(*metav1.PartialObjectMetadataList); ok && err == nil && list.Continue != "" {
 		switch s.i.fault {
 		case "first-page-only":
@@ -47,7 +49,7 @@ func (s *faultySource) Watch(o metav1.ListOptions) (apiwatch.Interface, error) {
 	switch {
 	case streams:
 		if s.from = ""; s.i.fault == "lists-beside" {
-			_, _ = s.ListerWatcher.List(o)
+			_, _ = s.server.ListWithContext(context.TODO(), o)
 		}
 	case s.i.fault == "asks-no-bookmarks":
 		o.AllowWatchBookmarks = false
@@ -56,7 +58,7 @@ func (s *faultySource) Watch(o metav1.ListOptions) (apiwatch.Interface, error) {
 	case s.i.fault == "watches-from-list":
 		o.ResourceVersion = s.from
 	}
-	w, err := s.ListerWatcher.Watch(o)
+	w, err := s.server.WatchWithContext(context.TODO(), o)
 	if err != nil && s.i.fault == "refusals-alike" {
 		err = errors.New(err.Error())
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -33,6 +34,11 @@ func (t Technique) Pays() bool {
 		}
 	}
 	return false
+}
+
+// Costs reports that some case shows a loss, and none a gain of a tenth.
+func (t Technique) Costs() bool {
+	return !t.Pays() && slices.ContainsFunc(t.Cases, func(c TechniqueCase) bool { return c.Row.Comparison.Verdict == Faster })
 }
 
 // Undecided reports that no case has a verdict.
@@ -75,21 +81,26 @@ func Techniques(components []ComponentStats) []Technique {
 // techniques is the decision of an ablation.
 func techniques(components []ComponentStats) string {
 	var pay int
-	var idle, open []string
+	var idle, open, costly []string
 	all := Techniques(components)
 	for _, t := range all {
 		switch {
 		case t.Pays():
 			pay++
+		case t.Costs():
+			costly = append(costly, t.Component+"/"+t.Name)
 		case t.Undecided():
 			open = append(open, t.Component+"/"+t.Name)
 		default:
 			idle = append(idle, t.Component+"/"+t.Name)
 		}
 	}
-	s := fmt.Sprintf("%d of %s bring a tenth or more in a case.", pay, wording.Count(len(all), "technique"))
+	s := fmt.Sprintf("A tenth or more in a case is shown of %d of %s.", pay, wording.Count(len(all), "technique"))
 	if len(idle) > 0 {
-		s += fmt.Sprintf(" Not shown to: %s.", strings.Join(idle, ", "))
+		s += fmt.Sprintf(" Not shown of: %s.", strings.Join(idle, ", "))
+	}
+	if len(costly) > 0 {
+		s += fmt.Sprintf(" A loss is shown of: %s.", strings.Join(costly, ", "))
 	}
 	if len(open) > 0 {
 		s += fmt.Sprintf(" Too few samples to tell: %s.", strings.Join(open, ", "))

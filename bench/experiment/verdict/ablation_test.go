@@ -25,6 +25,6 @@ func TestTechniques(t *testing.T) {
 	assert.InDelta(t, 2, all[0].Cases[0].Gain, 1e-9)
 	assert.InDelta(t, 1, all[0].Cases[0].Low, 1e-9)
 	assert.InDelta(t, 4, all[0].Cases[0].High, 1e-9)
-	assert.Equal(t, "1 of 5 techniques bring a tenth or more in a case. Not shown to: queue/hashes, queue/hope, queue/links. Too few samples to tell: queue/luck.",
+	assert.Equal(t, "A tenth or more in a case is shown of 1 of 5 techniques. Not shown of: queue/hashes, queue/hope. A loss is shown of: queue/links. Too few samples to tell: queue/luck.",
 		techniques(components))
 }

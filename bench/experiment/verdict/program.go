@@ -25,7 +25,7 @@ func programs(components []ComponentStats) string {
 				case Faster, Slower:
 					sentences = append(sentences, fmt.Sprintf("%s takes %s CPU time with %s than with %s (%s)", name, more(1/x.Ratio), r.Name, c.Baseline, between))
 				case Same:
-					sentences = append(sentences, fmt.Sprintf("%s: no difference in CPU time was shown between %s and %s (%s; noise floor %s)", name, r.Name, c.Baseline, between, wording.Percent(c.NoiseFloor)))
+					sentences = append(sentences, fmt.Sprintf("%s: no difference in CPU time was shown beyond noise and chance between %s and %s (%s; noise floor %s)", name, r.Name, c.Baseline, between, wording.Percent(c.NoiseFloor)))
 				default:
 					sentences = append(sentences, fmt.Sprintf("%s: there are too few rounds to compare %s with %s", name, r.Name, c.Baseline))
 				}

@@ -193,7 +193,7 @@ func (e *electionTuning) run(cmd *cobra.Command) error {
 		fmt.Fprintf(w, "\n%s:\n  %s\n", p.For, strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  "))
 	}
 	if wrote == nil {
-		fmt.Fprintf(w, "\nreport: %s\n", filepath.Join(e.dir.path, "report.html"))
+		fmt.Fprintf(w, "\nReport: %s\n", filepath.Join(e.dir.path, "report.html"))
 	}
 	return wrote
 }

@@ -21,7 +21,7 @@ func TestElection(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	code, stdout, stderr := benchrun(t, "election", "--failover", "10s", "--api-budget", "1", "--runs", "20", "--seed", "1", "--elector", "deadline", "--out", dir)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, stdout, "report: "+filepath.Join(dir, "report.html"))
+	assert.Contains(t, stdout, "Report: "+filepath.Join(dir, "report.html"))
 	for _, name := range []string{"report.html", "election.json", "election.md"} {
 		assert.FileExists(t, filepath.Join(dir, name))
 	}

@@ -148,7 +148,7 @@ func (l *memoryCommandLine) run(cmd *cobra.Command, args []string) error {
 		return errors.Join(err, wrote)
 	}
 	if wrote == nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "\nreport: %s\n", filepath.Join(l.dir.path, "report.html"))
+		fmt.Fprintf(cmd.OutOrStdout(), "\nReport: %s\n", filepath.Join(l.dir.path, "report.html"))
 	}
 	return wrote
 }
