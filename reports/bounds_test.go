@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 func zipped(t *testing.T, parts int, part []byte) []byte {
@@ -47,8 +52,9 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 	bomb := zipped(t, 300, make([]byte, 1<<20))
 	for want, data := range map[string][]byte{
 		"unpacks to more than 8 MiB":    bomb,
-		"is no profile, expected":       zipped(t, 1, bomb),                // gzip within gzip
-		"samples, functions and places": zipped(t, 1<<20, []byte{0x12, 0}), // empty samples
+		"is no profile, expected":       zipped(t, 1, bomb),                                                                      // gzip within gzip
+		"KiB of samples, functions and": zipped(t, 1<<20, []byte{0x12, 0}),                                                       // empty samples
+		"samples, functions and places": zipped(t, 1, protowire.AppendBytes([]byte{0x12}, bytes.Repeat([]byte{0x1a, 0}, 1<<20))), // empty labels of one
 		"unexpected EOF":                bomb[:1<<10],
 		"is no profile":                 []byte("no gzip"),
 	} {
@@ -66,6 +72,41 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 	answer := get("/")
 	assert.Equal(t, http.StatusOK, answer.Code)
 	assert.Contains(t, answer.Body.String(), "run.json: found 1024 MiB, expected at most 64 MiB")
+
+	cases := `{"schema": 1, "plan": {"cases": [` + strings.Repeat("{},", 1<<20) + `{}]}}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(cases), 0o666))
+	assert.Contains(t, get("/").Body.String(), "run.json: found 1048577 values, expected at most 524288")
+	_, err = experiment.LoadRun(dir)
+	assert.ErrorContains(t, err, "run.json: found 1048577 values, expected at most 524288")
+
+	stats := `{"schema": 1, "decision": "` + strings.Repeat("é", 1<<20) + `"}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"schema": 1}`), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "stats.json"), []byte(stats), 0o666))
+	assert.Less(t, get("/").Body.Len(), 10_000)
+}
+
+// Who asks and does not read is let go, so that others are answered.
+func TestStalledReaders(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"schema": 1}`), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "raw.txt"), nil, 0o666))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "raw.txt"), 64<<20)) // more than sockets hold
+	s, err := NewServer(dir)
+	require.NoError(t, err)
+	defer s.Close()
+	s.patience = 50 * time.Millisecond
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeHTTP(w, r)
+		close(ended)
+	}))
+	defer server.Close()
+	answer, err := server.Client().Get(server.URL + "/runs/" + filepath.Base(dir) + "/raw.txt")
+	require.NoError(t, err)
+	<-ended // before anything is read
+	_, err = io.Copy(io.Discard, answer.Body)
+	require.Error(t, err)
+	answer.Body.Close()
 }
 
 // A request waits for its turn, and no longer than its reader.

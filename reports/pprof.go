@@ -2,6 +2,7 @@ package reports
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -47,9 +48,10 @@ func (f *flags) AddExtraUsage(_ string) {}
 
 func (f *flags) Parse(func()) []string {
 	f.SetOutput(io.Discard)
-	args := []string{"-http=localhost:1", "-no_browser", "-symbolize=none"}
+	// All that differs between pages is given each time: pprof remembers the last.
+	args := []string{"-http=localhost:1", "-no_browser", "-symbolize=none", fmt.Sprintf("-normalize=%t", f.diff)}
 	if f.diff {
-		args = append(args, "-normalize", "-diff_base="+baseSource)
+		args = append(args, "-diff_base="+baseSource)
 	}
 	if err := f.FlagSet.Parse(append(args, "profile")); err != nil {
 		return nil

@@ -11,10 +11,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// What is read of a stored profile at most. A profile of a benchmark unpacks to
-// well under a megabyte; a few hundred kilobytes of gzip can unpack to gigabytes,
-// and a byte of a message to a hundred of memory.
-const maxProfileBytes, maxProfileFields = 8 << 20, 200_000
+// What is read of a stored profile at most: bytes, and those of them that are no
+// text. A profile of a benchmark unpacks to well under a megabyte; a few kilobytes of
+// gzip can unpack to gigabytes, and a byte of a sample to hundreds of memory.
+const maxProfileBytes, maxProfileNumbers = 8 << 20, 1 << 20
+
+// stringTable is the field of a profile that has its texts.
+const stringTable = 6
 
 // readProfile reads a profile that may be anybody's.
 func readProfile(r io.Reader) (*profile.Profile, error) {
@@ -33,16 +36,19 @@ func readProfile(r io.Reader) (*profile.Profile, error) {
 	if len(data) > maxProfileBytes {
 		return nil, fmt.Errorf("unpacks to more than %d MiB, expected at most that", maxProfileBytes>>20)
 	}
-	fields := 0
-	for rest := data; len(rest) > 0; fields++ {
-		_, _, n := protowire.ConsumeField(rest)
+	numbers := 0
+	for rest := data; len(rest) > 0; {
+		field, _, n := protowire.ConsumeField(rest)
 		if n < 0 {
 			return nil, errors.New("is no profile, expected pprof's protocol buffer")
 		}
+		if numbers += n; field == stringTable {
+			numbers -= n - 16 // a text is a header and its bytes
+		}
 		rest = rest[n:]
 	}
-	if fields > maxProfileFields {
-		return nil, fmt.Errorf("holds %d samples, functions and places in code, expected at most %d", fields, maxProfileFields)
+	if numbers > maxProfileNumbers {
+		return nil, fmt.Errorf("has %d KiB of samples, functions and places in code, expected at most %d KiB", numbers>>10, maxProfileNumbers>>10)
 	}
 	p, err := profile.ParseUncompressed(data)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/pprof/profile"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
@@ -42,6 +43,7 @@ type Server struct {
 	mux  *http.ServeMux
 
 	requests, pprofs chan struct{} // those under way
+	patience         time.Duration // with a reader that takes nothing
 }
 
 // pprofPages leaves out those that read sources, run programs or write files.
@@ -60,7 +62,7 @@ func NewServer(dir string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{root: root, seen: map[string]servedRun{}, mux: http.NewServeMux(),
-		requests: make(chan struct{}, maxRequests), pprofs: make(chan struct{}, maxPprof)}
+		requests: make(chan struct{}, maxRequests), pprofs: make(chan struct{}, maxPprof), patience: 10 * time.Second}
 	if s.isResult(".") {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -91,7 +93,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-cache")
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(timed{w, http.NewResponseController(w), s.patience}, r)
+}
+
+// timed ends an answer whose reader stands still, so that it makes room for others.
+type timed struct {
+	http.ResponseWriter
+	connection *http.ResponseController
+	patience   time.Duration
+}
+
+func (t timed) Write(b []byte) (int, error) {
+	_ = t.connection.SetWriteDeadline(time.Now().Add(t.patience)) // a test's answer has none
+	return t.ResponseWriter.Write(b)
 }
 
 // enter waits until there is room among what is under way; false if the reader

@@ -137,6 +137,9 @@ func TestServePprof(t *testing.T) {
 	assert.Equal(t, 200, code)
 	assert.Regexp(t, `"main.hot","InlineLabel":"","Flat":1000000000,`, text)
 	assert.Regexp(t, `"main.cold","InlineLabel":"","Flat":-1000000000,`, text)
+	code, text = get(at + "cpu.pb.gz/top") // pprof remembers what it was asked before
+	assert.Equal(t, 200, code)
+	assert.NotContains(t, text, "main.cold")
 	code, _ = get(at + "cpu.pb.gz/top?base=profiles/queue_op=x/none/cpu.pb.gz")
 	assert.Equal(t, 404, code)
 	code, _ = get(at + "cpu.pb.gz/top?base=../../secret.txt")

@@ -112,7 +112,8 @@ func (s *Server) describe(name string) servedRun {
 	case max(run.Schema, stats.Schema) > experiment.SchemaVersion:
 		x.Problem = "written by a newer benchrun"
 	}
-	x.Started, x.Profile, x.Decision = run.Started, run.Plan.Profile, stats.Decision
+	// Cloned, as a part of a text keeps all of it.
+	x.Started, x.Profile, x.Decision = run.Started, strings.Clone(cut(run.Plan.Profile)), strings.Clone(cut(stats.Decision))
 	for _, l := range append([]link{{"report.html", "charts and tables"}}, resultFiles...) {
 		if info, err := s.root.Stat(path.Join(dir, l.Name)); err == nil && info.Mode().IsRegular() {
 			x.Links = append(x.Links, l)
@@ -136,6 +137,15 @@ func (s *Server) describe(name string) servedRun {
 	}
 	s.seen[name] = x
 	return x
+}
+
+// cut is at most a few lines of a text.
+func cut(text string) string {
+	const most = 600
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func globQuote(s string) string {
