@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -144,8 +146,16 @@ func TestASingleDriveDecidesNothing(t *testing.T) {
 	require.Empty(t, warnings)
 	d.Arms = d.Arms[:1]
 	d.Arms[0].rounds = d.Arms[0].rounds[:1]
-	p := newPage(input{name: "drive", drive: d, profiles: &profileSet{}}, 100)
+	c := experiment.PlannedCase{Component: "drive", Name: "workload=x"}
+	compared := experiment.Warning{Scope: c.Key(), Text: "no samples of client-go-again"}
+	again := verdict.Row{Arm: experiment.Arm{Name: "client-go-again", Control: true}, Comparison: &verdict.Comparison{Verdict: verdict.NoResult}}
+	p := newPage(input{name: "drive", drive: d, profiles: &profileSet{}, run: experiment.Run{Plan: experiment.Plan{Cases: []experiment.PlannedCase{c}}}, stats: verdict.Stats{
+		Decision:   "Nothing to compare was measured.",
+		Warnings:   []experiment.Warning{compared, {Scope: "run", Text: "it is hot"}},
+		Components: []verdict.ComponentStats{{Component: c.Component, Cases: []verdict.CaseStats{{Name: c.Name, Rows: []verdict.Row{{}, again}}}}},
+	}}, 100)
 	assert.True(t, p.Alone)
+	assert.Equal(t, []experiment.Warning{{Scope: "run", Text: "it is hot"}}, p.Warnings, "of the comparison that it is not")
 	assert.Contains(t, p.Decision, "all accounted for")
 	assert.Contains(t, p.Decision, "99% within")
 	html, err := renderHTML(p)

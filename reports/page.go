@@ -148,7 +148,11 @@ func newPage(in input, rows int) *page {
 		p.DriveFacts = driveFacts(p.Drive)
 		if p.Alone = alone(stats) && len(p.Drive.Arms) == 1 && len(p.Drive.Arms[0].rounds) == 1; p.Alone {
 			p.Decision = p.Drive.outcome()
-			p.Components = nil
+			p.Components, p.Calibration = nil, nil
+			p.Warnings = slices.DeleteFunc(slices.Clone(p.Warnings), func(w experiment.Warning) bool {
+				ofComparison := slices.ContainsFunc(run.Plan.Cases, func(c experiment.PlannedCase) bool { return c.Key() == w.Scope })
+				return ofComparison && !slices.Contains(run.Warnings, w)
+			})
 		}
 	}
 	p.Environment = environmentFacts(run.Environment)
@@ -162,7 +166,8 @@ func newPage(in input, rows int) *page {
 func alone(stats verdict.Stats) bool {
 	for _, c := range stats.Components {
 		for _, x := range c.Cases {
-			if len(x.Rows) > 1 {
+			others := slices.ContainsFunc(x.Rows, func(r verdict.Row) bool { return r.Comparison != nil && !r.Control })
+			if others {
 				return false
 			}
 		}

@@ -58,8 +58,8 @@ func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, 
 		text, _ := json.Marshal(job) // plain data
 		return append(program, "drive-sample", string(text))
 	}, run.Plan.Timeout)
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, of at most %s of load each, seed %d, into %s\n", wording.Count(len(c.Arms), "arm"), wording.Count(run.Plan.MaxRounds, "round"),
-		time.Duration(len(c.Arms))*l.job.Duration, l.job.Seed, l.dir)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, up to %s, at most %s of load an arm, seed %d, into %s\n", wording.Count(len(c.Arms), "arm"), wording.Count(run.Plan.MaxRounds, "round"),
+		l.job.Duration, l.job.Seed, l.dir)
 	progress := newProgressLine(cmd.ErrOrStderr())
 	run, samples, err := lab.Lab{Sample: sampler, Report: progress.show}.Execute(cmd.Context(), l.dir, run)
 	progress.done()

@@ -238,8 +238,8 @@ func printOutcome(w io.Writer, run experiment.Run, stats verdict.Stats, report s
 		return err
 	}
 	fmt.Fprintf(w, "\nSampling ended because %s. ", why(run))
-	if n := len(stats.Warnings); n > 0 {
-		fmt.Fprintf(w, "Warnings in the report: %d. ", n)
+	if len(stats.Warnings) > 0 {
+		fmt.Fprint(w, "The report has warnings. ")
 	}
 	_, err := fmt.Fprintln(w, "Ratios say how many times as fast as the baseline, as geometric means over the cases.")
 	if report != "" {
