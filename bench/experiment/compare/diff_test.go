@@ -293,8 +293,8 @@ func TestUnitLinesContradict(t *testing.T) {
 	old := file("old.txt", "Unit len-x assume=exact better=higher\n")
 	for unit, want := range map[string]string{
 		"": "", "Unit len-x assume=exact\n": "", "Unit len-x better=higher note=x\n": "",
-		"Unit len-x assume=nothing\n": "new.txt:1 says assume=nothing, expected the same",
-		"Unit len-x better=lower\n":   "old.txt:1 says better=higher and ",
+		"Unit len-x assume=nothing\n": "new.txt:1: Unit len-x: found assume=nothing, expected assume=exact as in ",
+		"Unit len-x better=lower\n":   "new.txt:1: Unit len-x: found better=lower, expected better=higher as in ",
 		"Unit len-x assume=foo\n":     "new.txt:1: Unit len-x: found assume=foo, expected exact or nothing",
 		"Unit len-y better=up\n":      "new.txt:1: Unit len-y: found better=up, expected higher or lower",
 	} {

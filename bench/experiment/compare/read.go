@@ -214,7 +214,7 @@ func (s *results) addUnits(units benchfmt.UnitMetadataMap) error {
 		}
 		if before := s.units[key]; before != nil && before.Value != u.Value {
 			other, at := before.Pos()
-			return fmt.Errorf("Unit %s: %s:%d says %s=%s and %s:%d says %[4]s=%[8]s, expected the same in all files", u.OrigUnit, other, at, key.Key, before.Value, path, line, u.Value)
+			return fmt.Errorf("%s:%d: Unit %s: found %s=%s, expected %[4]s=%[6]s as in %[7]s:%[8]d", path, line, u.OrigUnit, key.Key, u.Value, before.Value, other, at)
 		}
 		s.units[key] = u
 	}
