@@ -20,8 +20,9 @@ import (
 // machineKeys are the lines of the Go benchmark format that name the machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
 
-// maxPlaces bounds what a comparison takes of memory: half a gigabyte.
-const maxPlaces = 200_000
+// maxSeries bounds what a comparison takes of memory: half a gigabyte. A series is a
+// benchmark's unit, in one file.
+const maxSeries = 200_000
 
 // A file is one of the results that are compared: a result directory or a file
 // in the Go benchmark format.
@@ -44,6 +45,7 @@ type results struct {
 	warnings  []experiment.Warning
 	firsts    map[tableUnit]benchproc.Key // the old columns
 	lastUnits []string                    // of the last new cell
+	series    int
 }
 
 // A cell holds the samples of one place.
@@ -170,8 +172,8 @@ func (s *results) readFile(i int) error {
 			}
 		}
 		s.add(i, r, int32(lines.Round()), upstream)
-		if len(s.places) > maxPlaces {
-			return fmt.Errorf("%s:%d: found more than %d benchmarks in all files, expected at most that: choose some with --filter", f.raw, lines.Line(), maxPlaces)
+		if s.series > maxSeries {
+			return fmt.Errorf("%s:%d: found more than %d series (benchmarks by units) in all files, expected at most that: choose some with --filter", f.raw, lines.Line(), maxSeries)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -274,6 +276,7 @@ func (s *results) add(file int, r *benchfmt.Result, round int32, upstream map[st
 	}
 	if c.units == nil {
 		c.units = s.unitsOf(r)
+		s.series += len(c.units)
 		c.values = make([][]float64, len(c.units))
 	}
 	for _, v := range r.Values {
@@ -282,6 +285,7 @@ func (s *results) add(file int, r *benchfmt.Result, round int32, upstream map[st
 		if i < 0 {
 			i = len(c.units)
 			c.units, c.values = append(c.units, unit), append(c.values, nil)
+			s.series++
 		}
 		c.values[i] = append(c.values[i], v.Value)
 		if round >= 0 {
