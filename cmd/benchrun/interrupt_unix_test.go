@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,12 @@ func TestInterruptedRunReports(t *testing.T) {
 			}
 			require.NoError(t, samples.Err())
 			require.NoError(t, cmd.Process.Signal(sent))
-			require.NoError(t, cmd.Process.Signal(sent))
+			// As a second in which the report is still being written: from then on the next
+			// signal ends the process.
+			time.Sleep(50 * time.Millisecond)
+			require.NoError(t, cmd.Process.Signal(syscall.SIGSTOP))
+			time.Sleep(1100 * time.Millisecond)
+			require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
 			for samples.Scan() {
 			}
 			_ = cmd.Wait() // its exit code is looked at

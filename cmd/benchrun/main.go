@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,26 +13,28 @@ import (
 	"github.com/informerbench/informerbench/cmd/benchrun/app"
 )
 
+// asked is the signal that asked the program to end, as the cause of its context.
+type asked struct{ syscall.Signal }
+
+func (s asked) Error() string { return s.String() }
+
 func main() {
-	hungUp, stopHangUp := context.Background(), func() {}
+	ctx, end := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // under nohup(1) it is nobody's wish
-		hungUp, stopHangUp = signal.NotifyContext(hungUp, syscall.SIGHUP)
+		signal.Notify(signals, syscall.SIGHUP)
 	}
-	terminated, stopTerminate := signal.NotifyContext(hungUp, syscall.SIGTERM)
-	ctx, stopInterrupt := signal.NotifyContext(terminated, os.Interrupt)
-	context.AfterFunc(ctx, func() {
+	go func() {
+		first, _ := (<-signals).(syscall.Signal)
+		end(asked{first})
 		time.Sleep(time.Second) // timeout(1) signals the process, then its group: one wish
-		stopHangUp()
-		stopTerminate() // the next signal ends the process at once
-		stopInterrupt()
-	})
+		signal.Stop(signals)    // the next signal ends the process at once
+	}()
 	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case code != 0:
-	case hungUp.Err() != nil:
-		code = 128 + int(syscall.SIGHUP)
-	case terminated.Err() != nil:
-		code = 128 + int(syscall.SIGTERM) // so that a Job's pod is tried again
+	var by asked
+	if code == 0 && errors.As(context.Cause(ctx), &by) && by.Signal != syscall.SIGINT {
+		code = 128 + int(by.Signal) // so that a Job's pod is tried again
 	}
 	os.Exit(code)
 }
