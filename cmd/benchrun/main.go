@@ -33,7 +33,7 @@ func main() {
 	}()
 	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	var by asked
-	if code == 0 && errors.As(context.Cause(ctx), &by) && by.Signal != syscall.SIGINT {
+	if (code == 0 || code == app.ExitInterrupted) && errors.As(context.Cause(ctx), &by) && by.Signal != syscall.SIGINT {
 		code = 128 + int(by.Signal) // so that a Job's pod is tried again
 	}
 	os.Exit(code)

@@ -9,9 +9,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/informerbench/informerbench/bench/experiment/plain"
 )
+
+// writing is held while a file is half written.
+var writing sync.RWMutex
+
+// Wait waits for the writes that have begun, for a program that ends in the midst of
+// them.
+func Wait() {
+	writing.Lock()
+	defer writing.Unlock()
+}
 
 // Write replaces the file path in one step. What is no regular file, such as a
 // device or a pipe, is written to as it is.
@@ -19,6 +30,8 @@ func Write(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, data, 0)
 	}
+	writing.RLock()
+	defer writing.RUnlock()
 	temp := Beside(path)
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {

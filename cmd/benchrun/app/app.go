@@ -82,7 +82,7 @@ type Suite struct {
 }
 
 // Main runs benchrun with its own suite and returns the exit code: 0 fine, 1 a
-// gate failed, 2 wrong usage or input.
+// gate failed, 2 wrong usage or input, ExitInterrupted.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return Default().Main(ctx, args, stdout, stderr)
 }
@@ -111,7 +111,7 @@ func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer
 			return nil
 		}
 	}
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, root, args)
 	switch {
 	case err == nil:
 		return exitOK
@@ -119,6 +119,9 @@ func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer
 		return exitGate
 	}
 	fmt.Fprintf(stderr, "error: %s\n", oneLine(err))
+	if err == errInterrupted {
+		return ExitInterrupted
+	}
 	return exitUsage
 }
 

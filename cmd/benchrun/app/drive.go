@@ -170,7 +170,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	if err != nil {
 		return err
 	}
-	load, err := l.job.open()
+	load, err := unlessInterrupted(cmd.Context(), l.job.open)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 		return errors.New("--metrics-addr: a comparison runs many drives in processes of their own, expected one variant of each part")
 	}
 	if load.trace {
-		if err := l.job.checkRecording(cmd.ErrOrStderr()); err != nil {
+		if err := l.job.checkRecording(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 	}

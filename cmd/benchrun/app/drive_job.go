@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,8 +72,8 @@ func (j *driveJob) complete(load driveLoad) error {
 
 // checkRecording reads a recording to its end, so that a comparison does not
 // find its faults in its first sample.
-func (j driveJob) checkRecording(stderr io.Writer) error {
-	t, err := trace.Open(j.Source)
+func (j driveJob) checkRecording(ctx context.Context, stderr io.Writer) error {
+	t, err := unlessInterrupted(ctx, func() (*trace.Trace, error) { return trace.Open(j.Source) })
 	if err != nil {
 		return err
 	}

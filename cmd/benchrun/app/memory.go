@@ -182,31 +182,36 @@ func (l *memoryCommandLine) read(ctx context.Context, stdin io.Reader, args []st
 	}
 	name := args[0]
 	set := input.NewSet(cmp.Or(map[string]string{"-": "standard input"}[name], name), l.sample, l.problem.Seed)
+	return unlessInterrupted(ctx, func() (*input.Set, error) { return set, l.fill(set, name, stdin) })
+}
+
+// fill reads a file or preset into set.
+func (l *memoryCommandLine) fill(set *input.Set, name string, stdin io.Reader) error {
 	part := trace.Part{Resources: l.record.resources}
 	if name == "-" {
 		t, err := trace.OpenReader("standard input", stdin, part)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer t.Close()
-		return set, input.Recording(set, t)
+		return input.Recording(set, t)
 	}
 	load, err := driveJob{Source: name}.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !load.trace {
 		if len(l.record.resources) > 0 {
-			return nil, errors.New("--resource: goes with a file of objects or a cluster, not with a workload")
+			return errors.New("--resource: goes with a file of objects or a cluster, not with a workload")
 		}
-		return set, input.Workload(set, load.spec)
+		return input.Workload(set, load.spec)
 	}
 	t, err := trace.OpenPart(name, part)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer t.Close()
-	return set, input.Recording(set, t)
+	return input.Recording(set, t)
 }
 
 func (l *memoryCommandLine) readCluster(ctx context.Context, progress *progressLine, began time.Time) (*input.Set, error) {

@@ -115,7 +115,7 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, cores []int, dir string, o
 	}
 	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace, Cut: func(err error) { warnCut(cmd.ErrOrStderr(), err) }}
 	if s.Check != nil {
-		if err := s.Check(load); err != nil {
+		if _, err := unlessInterrupted(cmd.Context(), func() (any, error) { return nil, s.Check(load) }); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +113,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	if l.oldestEvery > 0 && !l.priority {
 		return errors.New("--oldest-every: has no effect without --priority")
 	}
-	load, err := driveJob{Source: l.source}.open()
+	load, err := unlessInterrupted(cmd.Context(), driveJob{Source: l.source}.open)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (l *simCommandLine) run(cmd *cobra.Command) error {
 	}
 	arrivals := func(uint64) sim.Arrivals { return nil }
 	if load.trace {
-		recording, err := readRecording(l.source, cmd.ErrOrStderr())
+		recording, err := readRecording(cmd.Context(), l.source, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -170,8 +171,8 @@ func nodesApart(spec loadgen.Spec) ([]sim.Queue, error) {
 	return []sim.Queue{nodes, {Name: "others", Workers: nodes.Workers}}, nil
 }
 
-func readRecording(source string, stderr io.Writer) (*sim.Recording, error) {
-	t, err := trace.Open(source)
+func readRecording(ctx context.Context, source string, stderr io.Writer) (*sim.Recording, error) {
+	t, err := unlessInterrupted(ctx, func() (*trace.Trace, error) { return trace.Open(source) })
 	if err != nil {
 		return nil, err
 	}

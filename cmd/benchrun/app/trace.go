@@ -86,10 +86,12 @@ func (in *traceInput) open(cmd *cobra.Command, paths []string) (func() (trace.Re
 
 // openOne opens a file, or what "-" stands for.
 func (in *traceInput) openOne(cmd *cobra.Command, path string) (*trace.Trace, error) {
-	if path == "-" {
-		return trace.OpenReader("standard input", cmd.InOrStdin(), in.part)
-	}
-	return trace.OpenPart(path, in.part)
+	return unlessInterrupted(cmd.Context(), func() (*trace.Trace, error) {
+		if path == "-" {
+			return trace.OpenReader("standard input", cmd.InOrStdin(), in.part)
+		}
+		return trace.OpenPart(path, in.part)
+	})
 }
 
 // warn says on stderr what is wrong with the recordings.

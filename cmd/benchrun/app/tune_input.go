@@ -25,7 +25,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 	ctx := cmd.Context()
 	switch {
 	case l.workload != "":
-		spec, err := loadgen.Open(l.workload)
+		spec, err := unlessInterrupted(ctx, func() (*loadgen.Spec, error) { return loadgen.Open(l.workload) })
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 		r, err := tune.Workload(ctx, spec, l.options)
 		return named(r, "workload "+l.workload, err)
 	case l.trace != "":
-		recording, err := readRecording(l.trace, cmd.ErrOrStderr())
+		recording, err := readRecording(ctx, l.trace, cmd.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (l *tuneCommandLine) snapshots(cmd *cobra.Command, progress *progressLine) 
 	}
 	var list []*scrape.Snapshot
 	for _, file := range files {
-		some, err := scrape.Read(cmd.Context(), file)
+		some, err := unlessInterrupted(cmd.Context(), func() ([]*scrape.Snapshot, error) { return scrape.Read(cmd.Context(), file) })
 		if err != nil {
 			return nil, err
 		}

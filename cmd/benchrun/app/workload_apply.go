@@ -48,7 +48,7 @@ opinion of these objects may change them. What such a one has deleted is counted
 			case only != "" && only != onlyObjects && only != onlyEvents:
 				return fmt.Errorf("--only: found %q, expected %s or %s", only, onlyObjects, onlyEvents)
 			}
-			spec, err := loadgen.Open(args[0])
+			spec, err := unlessInterrupted(cmd.Context(), func() (*loadgen.Spec, error) { return loadgen.Open(args[0]) })
 			if err != nil {
 				return err
 			}
