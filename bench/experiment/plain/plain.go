@@ -20,14 +20,16 @@ import (
 const instead = '?'
 
 // commands are characters that tell a terminal, a browser or an editor to do
-// something: controls, formats such as U+202E, and Unicode's own line ends.
+// something, or show nothing: controls, formats such as U+202E, Unicode's own line
+// ends, and what is ignored by default, such as U+034F.
 func commands(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Text replaces the characters that are commands, but for line ends and tabs.
+// Text replaces the characters that are commands, but for line ends and tabs, and what
+// is no UTF-8: a terminal may take its bytes for controls.
 func Text(s string) string {
-	if strings.IndexFunc(s, commands) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, commands) < 0 {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

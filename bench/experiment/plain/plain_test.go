@@ -16,6 +16,8 @@ func TestText(t *testing.T) {
 	assert.Equal(t, "pod?]0;title??[31m?gnp?????é?", Text(hostile))
 	assert.Equal(t, "a\n\tb", Text("a\n\tb"))
 	assert.Equal(t, "a? b?", Line("a\n\tb\r"))
+	assert.Equal(t, "a\ufffd31m", Text("a\x9b31m"), "a control of one byte")
+	assert.Equal(t, "a?b?", Text("a\u034fb\ufe0f"), "shown as nothing")
 	assert.Equal(t, "日本 ±5% → “é”", Line("日本 ±5% → “é”"))
 }
 
