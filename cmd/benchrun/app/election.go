@@ -87,6 +87,8 @@ func (e *electionTuning) check(given func(flag string) bool) error {
 	switch {
 	case given("failover") && e.objectives.Failover <= 0:
 		return fmt.Errorf("--failover: found %v, expected more than 0", e.objectives.Failover)
+	case e.objectives.Failover > 24*time.Hour: // as a lease duration may be
+		return fmt.Errorf("--failover: found %v, expected at most %v", e.objectives.Failover, 24*time.Hour)
 	case given("api-budget") && !(e.objectives.Calls > 0):
 		return fmt.Errorf("--api-budget: found %v, expected calls a second above 0", e.objectives.Calls)
 	case given("clock-skew") && e.objectives.Skew == 0:

@@ -102,3 +102,9 @@ func TestElectionInterrupted(t *testing.T) {
 	assert.Equal(t, []string{"0", "-"}, cells["runs in which two led at once"])
 	assert.Equal(t, []string{"-", "-"}, cells["API calls of 3s for a renew deadline: leader kept"])
 }
+
+func TestElectionRefusesALongFailover(t *testing.T) {
+	code, _, stderr := benchrun(t, "election", "--failover", "99999h")
+	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, "error: --failover: found 99999h0m0s, expected at most 24h0m0s\n", stderr)
+}
