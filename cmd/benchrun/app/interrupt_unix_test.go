@@ -44,3 +44,10 @@ func TestInterruptedAtAPipe(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 }
+
+// A device without an end is no key.
+func TestKeyWithoutEnd(t *testing.T) {
+	code, _, stderr := benchrun(t, "trace", "anonymize", "x", "--key-file", "/dev/zero", "--out", filepath.Join(t.TempDir(), "out"))
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr, "/dev/zero: is larger than 1024 KiB")
+}

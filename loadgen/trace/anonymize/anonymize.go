@@ -21,6 +21,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,11 +41,22 @@ func NewKey() (Key, error) {
 	return key, err
 }
 
+// maxKey bounds a key, so that a wrong path, such as a device's, is no long wait.
+const maxKey = 1 << 20
+
 // ReadKey reads a key from a file, all of it but white space at its end.
 func ReadKey(path string) (Key, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxKey {
+		return nil, fmt.Errorf("%s: is larger than %d KiB, expected a key of 16 bytes or more", path, maxKey>>10)
 	}
 	key := bytes.TrimRight(data, " \t\r\n")
 	if len(key) < 16 {
