@@ -45,9 +45,13 @@ func TestInterruptedAtAPipe(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// A device without an end is no key.
-func TestKeyWithoutEnd(t *testing.T) {
+// A device without an end is neither key nor settings.
+func TestInputWithoutEnd(t *testing.T) {
 	code, _, stderr := benchrun(t, "trace", "anonymize", "x", "--key-file", "/dev/zero", "--out", filepath.Join(t.TempDir(), "out"))
 	assert.Equal(t, exitUsage, code)
 	assert.Contains(t, stderr, "/dev/zero: is larger than 1024 KiB")
+
+	code, _, stderr = benchrun(t, "tune", "--workload", "rolling-update", "--settings", "/dev/zero", "--out", filepath.Join(t.TempDir(), "out"))
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr, "--settings: /dev/zero: is larger than 1024 KiB")
 }

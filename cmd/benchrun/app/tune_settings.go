@@ -56,13 +56,25 @@ func (s *tuneSettings) addTo(cmd *cobra.Command) {
 	f.Float64Var(&s.failure, "failure", 0, "of a workload or recording: share of reconciles that fail, 0 to 1")
 }
 
+// maxSettings bounds a settings file, so that a wrong path, such as a device's, is no
+// long wait.
+const maxSettings = 1 << 20
+
 // current merges the file and the flags, which go before it.
 func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
 	c := tune.Current{Told: map[string]string{}}
 	if s.file != "" {
-		b, err := os.ReadFile(s.file)
+		f, err := os.Open(s.file)
 		if err != nil {
 			return c, fmt.Errorf("--settings: %w", err)
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
+		if err != nil {
+			return c, fmt.Errorf("--settings: %w", err)
+		}
+		if len(b) > maxSettings {
+			return c, fmt.Errorf("--settings: %s: is larger than %d KiB, expected settings of a few lines", s.file, maxSettings>>10)
 		}
 		if err := readSettings(s.file, b, &c); err != nil {
 			return c, err
