@@ -30,11 +30,15 @@ func newAxis(stats verdict.Stats) axis {
 	for _, c := range stats.Components {
 		for _, x := range c.Cases {
 			for _, r := range x.Rows {
-				if r.Comparison == nil || !usable(*r.Comparison) {
+				if r.Comparison == nil || !estimated(*r.Comparison) {
 					continue
 				}
-				from = min(from, int(math.Floor(math.Log2(r.Comparison.Low))))
-				to = max(to, int(math.Ceil(math.Log2(r.Comparison.High))))
+				low, high := r.Comparison.Ratio, r.Comparison.Ratio
+				if usable(*r.Comparison) { // too few rounds have no interval
+					low, high = r.Comparison.Low, r.Comparison.High
+				}
+				from = min(from, int(math.Floor(math.Log2(low))))
+				to = max(to, int(math.Ceil(math.Log2(high))))
 			}
 		}
 	}

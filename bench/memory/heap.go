@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bufio"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -44,9 +46,28 @@ var cacheParts = []struct{ function, name string }{
 // reflectorParts are on the stacks of what lists and watches have decoded.
 var reflectorParts = []string{"cache.(*Reflector)", "watch.(*StreamWatcher)", "rest/watch.(*Decoder)", "rest.(*Request)", "rest.Result.Into", "rest.(*Result)", "tools/pager."}
 
+// maxHeap is what a heap profile unpacks to at most. That of a process of a hundred
+// gigabytes has some tens of megabytes.
+const maxHeap = 128 << 20
+
 // ReadHeap reads a heap profile as Go's /debug/pprof/heap writes it.
 func ReadHeap(r io.Reader) (*Heap, error) {
-	p, err := profile.Parse(r)
+	in := bufio.NewReader(r)
+	var unpacked io.Reader = in
+	if begin, _ := in.Peek(2); string(begin) == "\x1f\x8b" {
+		var err error
+		if unpacked, err = gzip.NewReader(in); err != nil {
+			return nil, err
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(unpacked, maxHeap+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxHeap {
+		return nil, fmt.Errorf("unpacks to more than %d MiB, expected what /debug/pprof/heap writes", maxHeap>>20)
+	}
+	p, err := profile.ParseData(data)
 	if err != nil {
 		return nil, fmt.Errorf("found no profile (%w), expected what /debug/pprof/heap writes", err)
 	}

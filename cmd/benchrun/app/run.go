@@ -110,9 +110,6 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, cores []int, dir string, o
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
 	}
-	if (o.Workload != "" || o.Trace != "") && len(o.Components) > 0 && !slices.Contains(o.Components, "pipeline") {
-		return errors.New("--workload and --trace are what the pipeline runs, which is not selected: expected --component pipeline")
-	}
 	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace, Cut: func(err error) { warnCut(cmd.ErrOrStderr(), err) }}
 	if s.Check != nil {
 		if _, err := unlessInterrupted(cmd.Context(), func() (any, error) { return nil, s.Check(load) }); err != nil {
@@ -133,6 +130,9 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, cores []int, dir string, o
 	plan, err := lab.NewPlan(bench.OnCores(cases, cores), o)
 	if err != nil {
 		return err
+	}
+	if (o.Workload != "" || o.Trace != "") && len(o.Components) > 0 && !slices.Contains(o.Components, "pipeline") {
+		return errors.New("--workload and --trace are what the pipeline runs, which is not selected: expected --component pipeline")
 	}
 	l, err := newLab(plan)
 	if err != nil {
