@@ -270,12 +270,18 @@ func TestReadHeap(t *testing.T) {
 
 	_, err = ReadHeap(strings.NewReader("nothing"))
 	assert.ErrorContains(t, err, "found no profile")
+	_, err = ReadHeap(neverEnding{})
+	assert.ErrorContains(t, err, "unpacks to more than 128 MiB")
 	p.SampleType[0].Type = "cpu"
 	b.Reset()
 	require.NoError(t, p.Write(&b))
 	_, err = ReadHeap(&b)
 	assert.ErrorContains(t, err, "found a profile of something else")
 }
+
+type neverEnding struct{}
+
+func (neverEnding) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestInStep(t *testing.T) {
 	for _, c := range [][3]int{{100_000, 10_000, 6250}, {10_000, 10_000, 10_000}, {30_000, 10_000, 7500}, {7, 300, 300}, {1000, 400, 300}} {
