@@ -34,6 +34,8 @@ const (
 
 func typed(k *input.Kind) bool { return scheme.Scheme.Recognizes(k.GroupVersionKind) }
 
+var errTooEarly = errors.New("interrupted before every arm was measured once: nothing is predicted")
+
 // Measure finds out. Once there was a round, an interrupted measurement concludes from
 // the rounds that it has.
 func Measure(ctx context.Context, p Problem) (Result, error) {
@@ -46,7 +48,9 @@ func Measure(ctx context.Context, p Problem) (Result, error) {
 	}
 	m := &measurement{Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x3e3)), spoilt: map[string]string{}}
 	m.warnings = slices.Clone(p.Set.Warnings)
-	if err := m.plan(ctx); err != nil {
+	if err := m.plan(ctx); ctx.Err() != nil {
+		return Result{}, errTooEarly
+	} else if err != nil {
 		return Result{}, err
 	}
 	stopped := "done"
@@ -61,7 +65,7 @@ func Measure(ctx context.Context, p Problem) (Result, error) {
 		m.rounds++
 	}
 	if m.rounds == 0 {
-		return Result{}, errors.New("interrupted before every arm was measured once: nothing is predicted")
+		return Result{}, errTooEarly
 	}
 	r, err := m.conclude()
 	if err != nil {

@@ -24,11 +24,27 @@ func Wait() {
 	defer writing.Unlock()
 }
 
+// Check says before any work whether path can't be a file's, as it is a directory or
+// lies in none.
+func Check(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory, expected a file", path)
+	}
+	folder := filepath.Dir(path)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s: found no directory %s", path, folder)
+	}
+	return nil
+}
+
 // Write replaces the file path in one step. What is no regular file, such as a
 // device or a pipe, is written to as it is.
 func Write(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, data, 0)
+	}
+	if err := Check(path); err != nil {
+		return err
 	}
 	writing.RLock()
 	defer writing.RUnlock()

@@ -87,6 +87,14 @@ or versions differ.`,
 			if err != nil {
 				return err
 			}
+			for flag, path := range map[string]string{"--markdown": gate.markdown, "--junit": gate.junit} {
+				if path == "" {
+					continue
+				}
+				if err := atomicfile.Check(path); err != nil {
+					return fmt.Errorf("%s: %w", flag, err)
+				}
+			}
 			defer lessMemory()()
 			result, err := compare.Diff(o, args...)
 			if err != nil {

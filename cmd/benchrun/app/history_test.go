@@ -41,11 +41,13 @@ func TestHistoryAndTrend(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 
 	for line, want := range map[string]string{
-		"trend":                                "found 0 arguments, expected at least one FILE|DIR",
-		"trend /none":                          "no such file or directory",
-		"trend " + history + " --match (":      "--match: error parsing regexp",
-		"trend " + history + " --unit x/op":    `no benchmark of 16 results matches --match "" and --unit "x/op"`,
-		"trend " + history + " --html /none/x": "--html: ",
+		"trend":                                                      "found 0 arguments, expected at least one FILE|DIR",
+		"trend /none":                                                "no such file or directory",
+		"trend " + history + " --match (":                            "--match: error parsing regexp",
+		"trend " + history + " --unit x/op":                          `no benchmark of 16 results matches --match "" and --unit "x/op"`,
+		"trend " + history + " --html /none/x":                       "--html: ",
+		"trend /none --html " + filepath.Dir(page):                   "is a directory, expected a file",
+		"compare /none /none --junit " + filepath.Dir(page):          "--junit: " + filepath.Dir(page) + " is a directory, expected a file",
 		"compare " + base + " " + base + " --history " + page + "/x": "--history: ",
 		"merge":                             "found 0 arguments, expected at least one DIR",
 		"merge " + filepath.Dir(page):       "holds no run.json",

@@ -163,8 +163,11 @@ func createTrace(path, format string, stdout io.Writer) (*traceOutput, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &traceOutput{Writer: trace.NewJSON(f), file: f}, err
 	}
+	err := atomicfile.Check(path)
+	if err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
 	o := &traceOutput{path: path, temporary: atomicfile.Beside(path)}
-	var err error
 	if format == "compact" {
 		o.Writer, err = trace.Create(o.temporary)
 	} else if o.file, err = os.OpenFile(o.temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {

@@ -114,14 +114,15 @@ func TestTraceBadInput(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(bad, []byte(string(data)+"{\"type\":\"UPDATED\",\"object\":{\"kind\":\"Pod\"}}\n"), 0o600))
 	for args, want := range map[string]string{
-		"info":                         "benchrun trace info: found 0 arguments, expected at least one RECORDING",
-		"info nowhere":                 "open nowhere: no such file or directory",
-		"info BAD":                     `BAD:21: document 21: type: unknown value "UPDATED", expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`,
-		"import BAD":                   "--out: missing, expected the file to write",
-		"import BAD --out OUT":         `BAD:21: document 21: type: unknown value`,
-		"convert BAD --format xml":     `--format: found "xml", expected one of compact, jsonl`,
-		"convert BAD --format compact": "--out: the compact format goes to a file, expected --out FILE or --format jsonl",
-		"convert BAD --out BAD":        "--out: found BAD, which is read, expected another file",
+		"info":                                          "benchrun trace info: found 0 arguments, expected at least one RECORDING",
+		"info nowhere":                                  "open nowhere: no such file or directory",
+		"info BAD":                                      `BAD:21: document 21: type: unknown value "UPDATED", expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR`,
+		"import BAD":                                    "--out: missing, expected the file to write",
+		"import BAD --out OUT":                          `BAD:21: document 21: type: unknown value`,
+		"convert BAD --format xml":                      `--format: found "xml", expected one of compact, jsonl`,
+		"convert BAD --format compact":                  "--out: the compact format goes to a file, expected --out FILE or --format jsonl",
+		"convert LINES --out DIR":                       "--out: DIR is a directory, expected a file",
+		"convert BAD --out BAD":                         "--out: found BAD, which is read, expected another file",
 		"convert LINES --resource jobs --out OUT":       `resource "jobs": found no events of it, but of pods`,
 		"convert LINES --from 5s --to 1s":               "the part from 5s to 1s is empty, expected an end after its start",
 		"anonymize LINES --out OUT --key-file BAD.none": "--key-file: open BAD.none: no such file or directory",
@@ -132,10 +133,10 @@ func TestTraceBadInput(t *testing.T) {
 		"fit LINES":                                     "--out: missing, expected the file to write",
 		"recrod":                                        `unknown command "recrod", expected one of`,
 	} {
-		fields := strings.Fields(strings.NewReplacer("BAD", bad, "OUT", out, "LINES", lines).Replace(args))
+		fields := strings.Fields(strings.NewReplacer("BAD", bad, "OUT", out, "LINES", lines, "DIR", dir).Replace(args))
 		code, _, stderr := traceRun(t, fields...)
 		require.Equal(t, 2, code, args)
-		require.Contains(t, stderr, strings.NewReplacer("BAD", bad).Replace(want), args)
+		require.Contains(t, stderr, strings.NewReplacer("BAD", bad, "DIR", dir).Replace(want), args)
 		left, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Len(t, left, 1, "%s: %v", args, left)

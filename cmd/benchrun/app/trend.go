@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/bench/experiment/trend"
@@ -47,6 +48,9 @@ table of all.`,
 			pattern, err := regexp.Compile(match)
 			if err != nil {
 				return fmt.Errorf("--match: %w", err)
+			}
+			if err := atomicfile.Check(html); err != nil {
+				return fmt.Errorf("--html: %w", err)
 			}
 			_, tidied := benchunit.Tidy(1, unit)
 			defer lessMemory()()
