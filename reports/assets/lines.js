@@ -90,14 +90,16 @@ function apart(series, up, log) {
 
 // lineOption draws series = [{name, baseline, points: [[x, y, low, high]]}].
 // x is {labels} for steps, {ticks: [[at, label]]} or {text}; y is {log, text}, or
-// {binary, text} for bytes.
-function lineOption({ series, x, y, title, band, width }) {
+// {binary, text} for bytes. With keyed, a chart too narrow to name its lines at their
+// ends has a legend of its own.
+function lineOption({ series, x, y, title, band, width, keyed }) {
   const ink = colour("--ink"), muted = colour("--muted"), line = colour("--line"), panel = colour("--panel");
   const up = v => v == null || (y.log && v <= 0) ? null : y.log ? Math.log10(v) : v;
   const values = series.flatMap(s => s.points.flatMap(p => [p[1], p[2], p[3]])).map(up).filter(v => v != null);
   const low = y.log ? Math.min(...values) - 0.06 : 0, high = y.log ? Math.max(...values) + 0.06 : undefined;
   const ticks = y.log && values.length ? logTicks(low, high) : undefined;
   const named = width >= 480 && series.length > 1, labelled = named ? apart(series, up, y.log) : [];
+  const legend = keyed && !named && series.length > 1;
   const room = Math.min(150, 7.5 * Math.max(...series.map(s => s.name.length)) + 16);
   const intervals = (s, i) => ({
     name: "interval", type: "custom", silent: true, z: 1, animation: false,
@@ -114,7 +116,8 @@ function lineOption({ series, x, y, title, band, width }) {
     animation: false, backgroundColor: "transparent", textStyle: { fontFamily: font, color: ink },
     aria: { enabled: false },
     title: { text: title, left: 10, top: 7, textStyle: { color: ink, fontSize: 13, fontWeight: 600, width: width - 20, overflow: "truncate" } },
-    grid: { left: 10, right: named ? room : 18, top: 38, bottom: x.name ? 30 : 10, containLabel: true },
+    legend: legend ? { left: 6, top: 26, itemHeight: 8, data: series.map(s => s.name), textStyle: { color: ink }, selectedMode: false } : undefined,
+    grid: { left: 10, right: named ? room : 18, top: legend ? 58 : 38, bottom: x.name ? 30 : 10, containLabel: true },
     tooltip: {
       trigger: "axis", confine: true, backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 13 },
       formatter: list => {

@@ -17,7 +17,7 @@ document.querySelectorAll("[data-bytes]").forEach(place => {
     title: "Memory over objects", width, band: true, x: { text: countText, min: 0, name: "objects" }, y: bytes, series: sizes,
   }));
   if (timeline[0].points.length) addChart(place, "Heap and resident set during a start.", 300, width => lineOption({
-    title: "A start with the most objects measured", width, x: { text: v => v ? timeText(v) : "0", min: 0 }, y: bytes, series: timeline,
+    title: "A start with the most objects measured", width, keyed: true, x: { text: v => v ? timeText(v) : "0", min: 0 }, y: bytes, series: timeline,
   }));
   place.before(legendOf(sizes));
 });
