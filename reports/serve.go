@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -129,8 +130,25 @@ func Loopback(hostport string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// advice is what other result files than a run's are.
+var advice = map[string]string{"tune.json": "Recommended settings", "election.json": "Leader election", "memory.json": "Memory of caches"}
+
 func (s *Server) isResult(dir string) bool {
-	info, err := s.root.Stat(path.Join(dir, "run.json"))
+	return s.has(dir, "run.json") || s.advice(dir) != ""
+}
+
+// advice is the file of a result directory that is no run's; "" of others.
+func (s *Server) advice(dir string) string {
+	for _, file := range slices.Sorted(maps.Keys(advice)) {
+		if s.has(dir, file) {
+			return file
+		}
+	}
+	return ""
+}
+
+func (s *Server) has(dir, file string) bool {
+	info, err := s.root.Stat(path.Join(dir, file))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -155,6 +173,9 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	case "profiles": // the reports link to the folder, the index lists it
 		http.Redirect(w, r, "/", http.StatusFound)
+		return
+	}
+	if s.list(w, r) {
 		return
 	}
 	f, info, ok := s.open(r.PathValue("run"), r.PathValue("file"))

@@ -111,6 +111,28 @@ func TestServeReportThatComesLater(t *testing.T) {
 	assert.Contains(t, page, `href="/runs/old/report.html"`)
 }
 
+// What tune, election and memory write is listed too, and folders that reports link to.
+func TestServeAdviceAndFolders(t *testing.T) {
+	dir := served(t)
+	for name, text := range map[string]string{"new-tune/tune.json": "{}", "new-tune/report.html": "raise", "old/drive/a<b/0.json": "{}"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o666))
+	}
+	get := serving(t, dir)
+	_, page := get("/")
+	assert.Contains(t, page, "Recommended settings, written ")
+	assert.Contains(t, page, `href="/runs/new-tune/report.html"`)
+	_, page = get("/runs/new-tune/")
+	assert.Contains(t, page, "raise")
+	_, page = get("/runs/old/drive")
+	assert.Contains(t, page, `<a href="./a%3cb/">a&lt;b/</a>`)
+	_, page = get("/runs/old/drive/a%3Cb/")
+	assert.Contains(t, page, `<a href="./0.json">`)
+	code, _ := get("/runs/old/drive/none/")
+	assert.Equal(t, 404, code)
+}
+
 func TestServeOneRun(t *testing.T) {
 	get := serving(t, filepath.Join(served(t), "old"))
 	_, page := get("/")

@@ -20,11 +20,13 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
+	"github.com/informerbench/informerbench/bench/swap"
 )
 
 // A servedRun is one line of the index.
 type servedRun struct {
 	Name, Decision, Profile, Problem string
+	Kind                             string // of advice; "" of a run
 	Started                          time.Time
 	Links                            []link
 	Profiles                         []servedProfile
@@ -88,6 +90,18 @@ func (s *Server) describe(name string) servedRun {
 	if known, ok := s.seen[name]; ok && known.modified.Equal(x.modified) {
 		return known
 	}
+	if file := s.advice(dir); file != "" && !s.has(dir, "run.json") {
+		x.Kind = advice[file]
+		if info, err := s.root.Stat(path.Join(dir, file)); err == nil {
+			x.Started = info.ModTime()
+		}
+		for _, name := range []string{"report.html", file, strings.TrimSuffix(file, ".json") + ".md"} {
+			if s.has(dir, name) {
+				x.Links = append(x.Links, link{Name: name})
+			}
+		}
+		return x
+	}
 	var run struct {
 		Schema  int
 		Started time.Time
@@ -115,7 +129,7 @@ func (s *Server) describe(name string) servedRun {
 	// Cloned, as a part of a text keeps all of it.
 	x.Started, x.Profile, x.Decision = run.Started, strings.Clone(cut(run.Plan.Profile)), strings.Clone(cut(stats.Decision))
 	for _, l := range append([]link{{"report.html", "charts and tables"}}, resultFiles...) {
-		if info, err := s.root.Stat(path.Join(dir, l.Name)); err == nil && info.Mode().IsRegular() {
+		if s.has(dir, l.Name) {
 			x.Links = append(x.Links, l)
 		}
 	}
@@ -166,6 +180,49 @@ func (s *Server) readJSON(name string, into any) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+var folderPage = template.Must(template.New("folder").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>{{.Name}}</title>
+<h1>{{.Name}}</h1><ul>{{range .Files}}<li><a href="./{{.}}">{{.}}</a></li>{{end}}</ul></html>`))
+
+// list answers with the files of a folder that reports link to; false if it is none.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) bool {
+	name := strings.TrimSuffix(r.PathValue("file"), "/")
+	top, _, _ := strings.Cut(name, "/")
+	dir, ok := s.dir(r.PathValue("run"))
+	if !ok || top != "drive" && top != swap.Component || !fs.ValidPath(name) {
+		return false
+	}
+	root, err := s.root.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), name)
+	if err != nil {
+		return false
+	}
+	if !strings.HasSuffix(r.URL.Path, "/") {
+		http.Redirect(w, r, path.Base(name)+"/", http.StatusFound)
+		return true
+	}
+	var files []string
+	for _, e := range entries[:min(len(entries), maxServedProfiles)] {
+		file := e.Name()
+		if e.IsDir() {
+			file += "/"
+		}
+		files = append(files, file)
+	}
+	var page bytes.Buffer
+	if err := folderPage.Execute(&page, map[string]any{"Name": r.PathValue("run") + "/" + name, "Files": files}); err != nil {
+		fail(w, http.StatusInternalServerError, "%v", err)
+		return true
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	_, _ = io.WriteString(w, plain.Text(page.String())) // the reader went away
+	return true
 }
 
 //go:embed assets/index.html.tmpl
