@@ -1,10 +1,12 @@
 package reports
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -107,6 +109,26 @@ func TestStalledReaders(t *testing.T) {
 	_, err = io.Copy(io.Discard, answer.Body)
 	require.Error(t, err)
 	answer.Body.Close()
+}
+
+// A request whose body never comes is answered, and keeps no other waiting.
+func TestBodiesThatNeverCome(t *testing.T) {
+	s, err := NewServer(served(t))
+	require.NoError(t, err)
+	defer s.Close()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, length := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		defer conn.Close()
+		require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+		_, err = io.WriteString(conn, "GET /runs/old/raw.txt HTTP/1.1\r\nHost: localhost\r\n"+length+"\r\n\r\n")
+		require.NoError(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
+	}
 }
 
 // A request waits for its turn, and no longer than its reader.

@@ -87,6 +87,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusForbidden, "found host %q, expected localhost or a loopback address", r.Host)
 		return
 	}
+	if r.ContentLength != 0 { // the answer would wait for the body, which may never come
+		w.Header().Set("Connection", "close")
+		fail(w, http.StatusRequestEntityTooLarge, "found a request body, expected none")
+		return
+	}
 	if !enter(r.Context(), s.requests) {
 		return
 	}
