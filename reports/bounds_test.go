@@ -111,6 +111,36 @@ func TestStalledReaders(t *testing.T) {
 	answer.Body.Close()
 }
 
+// Who reads slowly gets all of a large page.
+func TestSlowReaders(t *testing.T) {
+	const size = 8 << 20
+	ours, theirs := net.Pipe()
+	go func() {
+		page := timed{connected{httptest.NewRecorder(), ours}, nil, time.Second}
+		page.connection = http.NewResponseController(page.ResponseWriter)
+		_, err := page.Write(make([]byte, size))
+		assert.NoError(t, err)
+		ours.Close()
+	}()
+	read, piece := 0, make([]byte, 64<<10)
+	for {
+		n, err := theirs.Read(piece)
+		if read += n; err != nil {
+			break
+		}
+		time.Sleep(6 * time.Millisecond) // a second and a half in all
+	}
+	assert.Equal(t, size, read)
+}
+
+// connected is an answer that goes to a connection.
+type connected struct {
+	http.ResponseWriter
+	net.Conn
+}
+
+func (c connected) Write(b []byte) (int, error) { return c.Conn.Write(b) }
+
 // A request whose body never comes is answered, and keeps no other waiting.
 func TestBodiesThatNeverCome(t *testing.T) {
 	s, err := NewServer(served(t))

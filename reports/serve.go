@@ -109,9 +109,18 @@ type timed struct {
 	patience   time.Duration
 }
 
+// Write writes a page in pieces: a slow reader has the time for each of them.
 func (t timed) Write(b []byte) (int, error) {
-	_ = t.connection.SetWriteDeadline(time.Now().Add(t.patience)) // a test's answer has none
-	return t.ResponseWriter.Write(b)
+	written := 0
+	for piece := range slices.Chunk(b, 32<<10) {
+		_ = t.connection.SetWriteDeadline(time.Now().Add(t.patience)) // a test's answer has none
+		n, err := t.ResponseWriter.Write(piece)
+		written += n
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
 }
 
 // enter waits until there is room among what is under way; false if the reader
