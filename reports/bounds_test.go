@@ -75,11 +75,18 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answer.Code)
 	assert.Contains(t, answer.Body.String(), "run.json: found 1024 MiB, expected at most 64 MiB")
 
-	cases := `{"schema": 1, "plan": {"cases": [` + strings.Repeat("{},", 1<<20) + `{}]}}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(cases), 0o666))
-	assert.Contains(t, get("/").Body.String(), "run.json: found 1048577 values, expected at most 524288")
-	_, err = experiment.LoadRun(dir)
-	assert.ErrorContains(t, err, "run.json: found 1048577 values, expected at most 524288")
+	for many, want := range map[string]string{
+		`"plan": {"cases": [` + strings.Repeat("{},", 1<<17) + `{}]}`:              "found 131073 cases, arms and machines, expected at most 65536",
+		`"plan": {"cases": [{"arms": [` + strings.Repeat("{},", 1<<17) + `{}]}]}`:  "found 131074 cases, arms and machines, expected at most 65536",
+		`"plan": {"cases": [` + strings.Repeat("{},", 1<<17) + `{}], "cases": []}`: "found 131073 cases, arms and machines, expected at most 65536",
+		`"machines": [` + strings.Repeat("{},", 1<<17) + `{}]`:                     "found 131073 cases, arms and machines, expected at most 65536",
+		`"schedule": [` + strings.Repeat("{},", 1<<22) + `{}]`:                     "found 4194305 values, expected at most 2097152",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"schema": 1, `+many+`}`), 0o666))
+		assert.Contains(t, get("/").Body.String(), "run.json: "+want)
+		_, err = experiment.LoadRun(dir)
+		assert.ErrorContains(t, err, "run.json: "+want)
+	}
 
 	stats := `{"schema": 1, "decision": "` + strings.Repeat("é", 1<<20) + `"}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"schema": 1}`), 0o666))

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,9 +12,16 @@ import (
 // full run has some ten megabytes.
 const maxRecord = 64 << 20
 
-// maxValues bounds the values of a record, each of which can take hundreds of bytes
-// of memory: "{}," is an empty case of a plan. The sample's run.json has 24,000.
-const maxValues = 1 << 19
+// maxValues bounds the values of a record, each of which can take a hundred bytes of
+// memory: "{}," is an empty sample of a schedule. A written sample has four in some
+// 165 bytes, so that maxRecord is reached first: 2.3 million are a hundred times the
+// sample's run.json, half a million would refuse what a run of a night wrote.
+const maxValues = 1 << 21
+
+// maxPlanned bounds the cases of a plan with their arms, and the machines of a merged
+// run, each of which takes hundreds of bytes. The sample's run.json has 18 cases with
+// 88 arms.
+const maxPlanned = 1 << 16
 
 // ReadRecord reads a file that is to be held whole; one that is too large for
 // that is refused.
@@ -29,7 +37,46 @@ func ReadRecord(f *os.File) ([]byte, error) {
 	if n := bytes.Count(b, []byte{','}); err == nil && n > maxValues {
 		err = fmt.Errorf("found %d values, expected at most %d", n, maxValues)
 	}
+	if err == nil {
+		err = checkPlanned(b)
+	}
 	return b, err
+}
+
+// checkPlanned counts without making cases of what may be millions. What is no JSON
+// is left to the caller.
+func checkPlanned(b []byte) error {
+	var outline struct {
+		Plan     struct{ Cases caseCount }
+		Machines count
+	}
+	_ = json.Unmarshal(b, &outline)
+	if n := int(outline.Plan.Cases) + int(outline.Machines); n > maxPlanned {
+		return fmt.Errorf("found %d cases, arms and machines, expected at most %d", n, maxPlanned)
+	}
+	return nil
+}
+
+// A count adds up the elements of a list, and of one that repeats its key.
+type count int
+
+func (n *count) UnmarshalJSON(b []byte) error {
+	var list []struct{}
+	_ = json.Unmarshal(b, &list)
+	*n += count(len(list))
+	return nil
+}
+
+// A caseCount is a count of cases with their arms.
+type caseCount int
+
+func (n *caseCount) UnmarshalJSON(b []byte) error {
+	var list []struct{ Arms count }
+	_ = json.Unmarshal(b, &list)
+	for _, c := range list {
+		*n += 1 + caseCount(c.Arms)
+	}
+	return nil
 }
 
 // readFile is ReadRecord of a path.
