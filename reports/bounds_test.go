@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -120,24 +121,26 @@ func TestStalledReaders(t *testing.T) {
 
 // Who reads slowly gets all of a large page.
 func TestSlowReaders(t *testing.T) {
-	const size = 8 << 20
-	ours, theirs := net.Pipe()
-	go func() {
-		page := timed{connected{httptest.NewRecorder(), ours}, nil, time.Second}
-		page.connection = http.NewResponseController(page.ResponseWriter)
-		_, err := page.Write(make([]byte, size))
-		assert.NoError(t, err)
-		ours.Close()
-	}()
-	read, piece := 0, make([]byte, 64<<10)
-	for {
-		n, err := theirs.Read(piece)
-		if read += n; err != nil {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		const size = 8 << 20
+		ours, theirs := net.Pipe()
+		go func() {
+			page := timed{connected{httptest.NewRecorder(), ours}, nil, time.Second}
+			page.connection = http.NewResponseController(page.ResponseWriter)
+			_, err := page.Write(make([]byte, size))
+			assert.NoError(t, err)
+			ours.Close()
+		}()
+		read, piece := 0, make([]byte, 64<<10)
+		for {
+			n, err := theirs.Read(piece)
+			if read += n; err != nil {
+				break
+			}
+			time.Sleep(900 * time.Millisecond) // the bubble's
 		}
-		time.Sleep(6 * time.Millisecond) // a second and a half in all
-	}
-	assert.Equal(t, size, read)
+		assert.Equal(t, size, read)
+	})
 }
 
 // connected is an answer that goes to a connection.
