@@ -42,7 +42,7 @@ func TestTrendPage(t *testing.T) {
 	page, err = os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "No change shown in 1 series over 10 results.")
-	assert.ErrorContains(t, WriteTrend(filepath.Join(path, "x"), calm), "not a directory")
+	assert.ErrorContains(t, WriteTrend(filepath.Join(path, "x"), calm), "found no directory")
 }
 
 // A device takes the page and is never replaced by it: as root that would take

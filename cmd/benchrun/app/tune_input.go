@@ -245,6 +245,9 @@ func (l *tuneCommandLine) watch(cmd *cobra.Command, progress *progressLine) ([]*
 			list = append(list, some...)
 		}
 		left := interval - time.Since(started)
+		if n == 0 {
+			left = max(left, step) // however long the first took, there is a second
+		}
 		if left <= 0 || len(list) == 0 {
 			return list, nil
 		}

@@ -115,7 +115,7 @@ func TestTuneScrapesURLsTwice(t *testing.T) {
 	// longer for it than was asked.
 	require.Contains(t, []int{0, 2}, code, stderr)
 	var r tune.Result
-	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r), stderr)
 	assert.Regexp(t, `m?s by the scrapes' timestamps`, r.Source)
 	assert.Equal(t, 2, asked)
 }
