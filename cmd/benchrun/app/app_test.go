@@ -207,7 +207,7 @@ func TestRunWithoutRecord(t *testing.T) {
 	<-blocked
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stdout.String(), "COMPONENT   VARIANT")
-	assert.Regexp(t, `error: .*result: .*rename .*run.json`, stderr.String())
+	assert.Regexp(t, `error: .*result: .*run.json is a directory, expected a file`, stderr.String())
 }
 
 func TestRunInterrupted(t *testing.T) {
