@@ -1,13 +1,12 @@
 package reports
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/google/pprof/profile"
+	"github.com/informerbench/informerbench/bench/experiment"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -21,20 +20,9 @@ const stringTable = 6
 
 // readProfile reads a profile that may be anybody's.
 func readProfile(r io.Reader) (*profile.Profile, error) {
-	in := bufio.NewReader(r)
-	var unpacked io.Reader = in
-	if begin, _ := in.Peek(2); string(begin) == "\x1f\x8b" {
-		var err error
-		if unpacked, err = gzip.NewReader(in); err != nil {
-			return nil, err
-		}
-	}
-	data, err := io.ReadAll(io.LimitReader(unpacked, maxProfileBytes+1))
+	data, err := experiment.Unpack(r, maxProfileBytes)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > maxProfileBytes {
-		return nil, fmt.Errorf("unpacks to more than %d MiB, expected at most that", maxProfileBytes>>20)
 	}
 	numbers := 0
 	for rest := data; len(rest) > 0; {

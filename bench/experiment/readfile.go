@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -77,6 +79,24 @@ func (n *caseCount) UnmarshalJSON(b []byte) error {
 		*n += 1 + caseCount(c.Arms)
 	}
 	return nil
+}
+
+// Unpack reads a file that may be gzipped and is to be held whole, of at most so many
+// bytes.
+func Unpack(r io.Reader, most int) ([]byte, error) {
+	in := bufio.NewReader(r)
+	var unpacked io.Reader = in
+	if begin, _ := in.Peek(2); string(begin) == "\x1f\x8b" {
+		var err error
+		if unpacked, err = gzip.NewReader(in); err != nil {
+			return nil, err
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(unpacked, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("unpacks to more than %d MiB, expected at most that", most>>20)
+	}
+	return data, err
 }
 
 // readFile is ReadRecord of a path.

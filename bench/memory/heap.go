@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/informerbench/informerbench/bench/experiment"
 )
 
 // A Heap is what a heap profile of a real process holds.
@@ -52,20 +52,9 @@ const maxHeap = 128 << 20
 
 // ReadHeap reads a heap profile as Go's /debug/pprof/heap writes it.
 func ReadHeap(r io.Reader) (*Heap, error) {
-	in := bufio.NewReader(r)
-	var unpacked io.Reader = in
-	if begin, _ := in.Peek(2); string(begin) == "\x1f\x8b" {
-		var err error
-		if unpacked, err = gzip.NewReader(in); err != nil {
-			return nil, err
-		}
-	}
-	data, err := io.ReadAll(io.LimitReader(unpacked, maxHeap+1))
+	data, err := experiment.Unpack(r, maxHeap)
 	if err != nil {
 		return nil, err
-	}
-	if len(data) > maxHeap {
-		return nil, fmt.Errorf("unpacks to more than %d MiB, expected what /debug/pprof/heap writes", maxHeap>>20)
 	}
 	p, err := profile.ParseData(data)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *faultySource) List(o metav1.ListOptions) (runtime.Object, error) {
 	if s.i.fault == "asks-any-version" && o.Continue == "" {
 		o.ResourceVersion = "0"
 	}
-	answer, err := s.server.ListWithContext(context.TODO(), o)
+	answer, err := s.server.ListWithContext(context.Background(), o)
 	if list, ok := answer.(*metav1.PartialObjectMetadataList); ok && err == nil && list.Continue != "" {
 		switch s.i.fault {
 		case "first-page-only":
@@ -49,7 +49,7 @@ func (s *faultySource) Watch(o metav1.ListOptions) (apiwatch.Interface, error) {
 	switch {
 	case streams:
 		if s.from = ""; s.i.fault == "lists-beside" {
-			_, _ = s.server.ListWithContext(context.TODO(), o)
+			_, _ = s.server.ListWithContext(context.Background(), o)
 		}
 	case s.i.fault == "asks-no-bookmarks":
 		o.AllowWatchBookmarks = false
@@ -58,7 +58,7 @@ func (s *faultySource) Watch(o metav1.ListOptions) (apiwatch.Interface, error) {
 	case s.i.fault == "watches-from-list":
 		o.ResourceVersion = s.from
 	}
-	w, err := s.server.WatchWithContext(context.TODO(), o)
+	w, err := s.server.WatchWithContext(context.Background(), o)
 	if err != nil && s.i.fault == "refusals-alike" {
 		err = errors.New(err.Error())
 	}
