@@ -11,6 +11,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // latencyQuantiles are the columns of the latency table.
@@ -52,9 +53,9 @@ func (a *driveArm) cell(stage string, q float64) cellValue {
 	if !ok {
 		return cellValue{Text: none}
 	}
-	cell := cellValue{seconds(float64(b[1])), "", float64(b[1])}
+	cell := cellValue{durations.Seconds(float64(b[1])), "", float64(b[1])}
 	if len(a.rounds) > 1 && b[3] > b[2] {
-		cell.Spread = seconds(float64(b[2])) + " to " + seconds(float64(b[3]))
+		cell.Spread = durations.Seconds(float64(b[2])) + " to " + durations.Seconds(float64(b[3]))
 	}
 	return cell
 }
@@ -86,10 +87,10 @@ func balanceTable(d *driven) *table {
 		{"reconciles", func(r drive.Result) float64 { return float64(r.Accounting.Reconciles) }, count},
 		{"failed", func(r drive.Result) float64 { return float64(r.Accounting.Failures) }, count},
 		{"given up", func(r drive.Result) float64 { return float64(r.Accounting.GivenUp) }, count},
-		{"CPU an event", func(r drive.Result) float64 { return perEvent(r, r.Usage.CPU-r.Usage.Burnt) }, seconds},
-		{"GC an event", func(r drive.Result) float64 { return perEvent(r, r.Usage.GCCPU) }, seconds},
+		{"CPU an event", func(r drive.Result) float64 { return perEvent(r, r.Usage.CPU-r.Usage.Burnt) }, durations.Seconds},
+		{"GC an event", func(r drive.Result) float64 { return perEvent(r, r.Usage.GCCPU) }, durations.Seconds},
 		{"heap at most", func(r drive.Result) float64 { return float64(r.Usage.HeapPeak) }, bytesText},
-		{"drained in", func(r drive.Result) float64 { return r.Drain.Seconds() }, seconds},
+		{"drained in", func(r drive.Result) float64 { return r.Drain.Seconds() }, durations.Seconds},
 		{"load’s share of CPU", func(r drive.Result) float64 { return r.Generator.Share }, wording.Percent},
 	}
 	for _, c := range columns {
@@ -148,7 +149,7 @@ func (d *driven) outcome() string {
 	}
 	if median, ok := a.at(drive.Settled, 0.5); ok {
 		p99, _ := a.at(drive.Settled, 0.99)
-		text += fmt.Sprintf(" Half of the events settled within %s, 99%% within %s.", seconds(float64(median[1])), seconds(float64(p99[1])))
+		text += fmt.Sprintf(" Half of the events settled within %s, 99%% within %s.", durations.Seconds(float64(median[1])), durations.Seconds(float64(p99[1])))
 	}
 	return text
 }
@@ -182,20 +183,7 @@ func driveFacts(d *driven) []fact {
 		}
 	}
 	slices.Sort(loads)
-	return append(facts, fact{"Load", seconds(verdict.Summarise(loads, 0.95).Center) + " each"})
-}
-
-// seconds formats a time to three digits in the unit that suits it.
-func seconds(v float64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}} {
-		if v < 999.5*unit.size || unit.size == 1 {
-			return digits(v/unit.size) + " " + unit.name
-		}
-	}
-	return none
+	return append(facts, fact{"Load", durations.Seconds(verdict.Summarise(loads, 0.95).Center) + " each"})
 }
 
 func bytesText(v float64) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // generatorUnit is the unit of what it takes to make an event of a stream.
@@ -46,7 +47,7 @@ func secondsCell(metrics map[string]verdict.Summary, unit string) cellValue {
 	if !ok || !finite(m.Center) {
 		return cellValue{Text: none}
 	}
-	return cellValue{seconds(m.Center), spread(m), m.Center}
+	return cellValue{durations.Seconds(m.Center), spread(m), m.Center}
 }
 
 func loadShare(l *verdict.Load) string {

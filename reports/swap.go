@@ -12,6 +12,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/swap"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A swapped is what a real program's page shows beside its ratios.
@@ -76,7 +77,7 @@ func coverageTable(s swap.Summary) *table {
 func queueTable(s swap.Summary) *table {
 	t := &table{Labels: []string{"Queue", "Arm"}, Columns: []string{"items added", "wait p50", "wait p99", "work p50"}}
 	for _, q := range s.Queues {
-		time := func(v float64) cellValue { return cellValue{Text: seconds(v), Sort: v} }
+		time := func(v float64) cellValue { return cellValue{Text: durations.Seconds(v), Sort: v} }
 		t.Rows = append(t.Rows, tableRow{[]string{q.Queue, q.Arm}, []cellValue{
 			{Text: fmt.Sprint(q.Adds), Sort: float64(q.Adds)}, time(q.P50.Seconds()), time(q.P99.Seconds()), time(q.Work.Seconds())}})
 	}

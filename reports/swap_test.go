@@ -59,7 +59,7 @@ func TestSwapPages(t *testing.T) {
 		page, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, want := range []string{
-			"Queues and caches are 17% of the program", "NewQueue", "pods (string)", "8 µs", "1 ms", "2 s", "all rounds of all arms end in the same state",
+			"Queues and caches are 17% of the program", "NewQueue", "pods (string)", "8µs", "1ms", "2s", "all rounds of all arms end in the same state",
 			"keys.local are swapped with their keys as any", "a copy of go.mod", "the same names",
 		} {
 			assert.True(t, strings.Contains(string(page), want), "%s lacks %q", file, want)

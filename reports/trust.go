@@ -3,9 +3,9 @@ package reports
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim/reality"
 	"github.com/informerbench/informerbench/loadgen/sim/validate"
 )
@@ -25,12 +25,12 @@ func recordedTrust() trust {
 		worst = max(worst, math.Abs(r.Difference))
 		t.Theory = append(t.Theory, [5]string{
 			r.Model + ", service " + r.Service, wording.Percent(r.Utilisation),
-			seconds(r.Theory.Seconds()), seconds(r.Simulated.Mean), fmt.Sprintf("%+.2f%%", 100*r.Difference),
+			durations.Text(r.Theory), durations.Seconds(r.Simulated.Mean), fmt.Sprintf("%+.2f%%", 100*r.Difference),
 		})
 	}
 	t.Worst = wording.Percent(worst)
 	kinds := map[string]string{"poisson": "at random", "onoff": "in bursts"}
-	wait := func(d time.Duration) string { return seconds(d.Seconds()) }
+	wait := durations.Text
 	for _, r := range reality.Recorded() {
 		t.Reality = append(t.Reality, [6]string{
 			kinds[r.Arrivals], wording.Percent(r.Utilisation), wait(r.DrivenP50), wait(r.SimulatedP50), wait(r.DrivenP99), wait(r.SimulatedP99),

@@ -11,6 +11,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 var (
@@ -119,5 +120,5 @@ func secondsText(x float64) string {
 	if x == 0 {
 		return "longer"
 	}
-	return tune.Duration(x)
+	return durations.Seconds(x)
 }

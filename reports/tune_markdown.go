@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // renderTuneMarkdown prints what a pull request that changes settings needs.
@@ -63,7 +64,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 		}
 		if a.Reproduction != nil {
 			fmt.Fprintf(&b, "\nThe model's fit is %s. Mean queue wait %s measured, %s by the model; mean work %s and %s.\n", cell(a.Reproduction.Verdict),
-				tune.Duration(a.Reproduction.WaitMean[0]), tune.Duration(a.Reproduction.WaitMean[1]), tune.Duration(a.Reproduction.WorkMean[0]), tune.Duration(a.Reproduction.WorkMean[1]))
+				durations.Seconds(a.Reproduction.WaitMean[0]), durations.Seconds(a.Reproduction.WaitMean[1]), durations.Seconds(a.Reproduction.WorkMean[0]), durations.Seconds(a.Reproduction.WorkMean[1]))
 		}
 		list := func(title string, items []string) {
 			if len(items) > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim"
 	"k8s.io/apimachinery/pkg/watch"
@@ -24,7 +25,7 @@ type flow struct {
 	size   float64  // of a sweep; 0: none
 	loose  bool     // sweeps come at random, and period is a mean
 	levels levels   // of rates, in turn
-	rates  *profile // as measured from step to step as measured from step to step
+	rates  *profile // as measured from step to step
 }
 
 func (y flow) own() bool {
@@ -194,6 +195,6 @@ func (f *fit) even(ctx context.Context, t trial, random outcome, progress func(s
 		return random, nil
 	}
 	f.Bursts = "taken to be at random (Poisson), though the keys waited less than that explains"
-	f.doubt("keys waited %s on average, less than the %s of the model with %s: there are more workers, or the arrivals are more even", Duration(f.wait.Mean()), Duration(random.mean), brief(Settings{Workers: f.current.Workers}))
+	f.doubt("keys waited %s on average, less than the %s of the model with %s: there are more workers, or the arrivals are more even", durations.Seconds(f.wait.Mean()), durations.Seconds(random.mean), brief(Settings{Workers: f.current.Workers}))
 	return random, nil
 }

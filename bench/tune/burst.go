@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // fits is the score up to which a model is taken for the measured one, if no other
@@ -258,7 +260,7 @@ func (f *fit) bursty(ctx context.Context, t trial, random outcome, shapes []like
 			return random, err
 		}
 		f.Bursts = "taken to be at random (Poisson), though the keys waited longer than that explains"
-		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %s explain, and no bursts explain it better", Duration(f.wait.Mean()), Duration(random.mean), brief(Settings{Workers: f.current.Workers}))
+		f.doubt("keys waited %s on average, more than the %s that arrivals at random and %s explain, and no bursts explain it better", durations.Seconds(f.wait.Mean()), durations.Seconds(random.mean), brief(Settings{Workers: f.current.Workers}))
 		return random, err
 	}
 	if f.now().hot(was) {

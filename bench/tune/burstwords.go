@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // describeBursts puts the bursts that are believed in into words.
@@ -16,7 +18,7 @@ func (f *fit) describeBursts(was candidate, rate float64) {
 	text := func(c candidate) string {
 		switch {
 		case c.flow.size > 0:
-			return fmt.Sprintf("%.3g at once every %s", c.flow.size, Duration(c.flow.period(rate)))
+			return fmt.Sprintf("%.3g at once every %s", c.flow.size, durations.Seconds(c.flow.period(rate)))
 		case c.flow.levels.events > 0:
 			return c.flow.levels.told(rate)
 		case c.flow.rates != nil:
@@ -24,7 +26,7 @@ func (f *fit) describeBursts(was candidate, rate float64) {
 		case c.flow.own():
 			return fmt.Sprintf("gaps with a coefficient of variation of %.2g", c.flow.gap.cv)
 		}
-		return fmt.Sprintf("%s every %s", Duration(c.arrivals.On.Mean()), Duration(cycleOf(c.arrivals).Seconds()))
+		return fmt.Sprintf("%s every %s", durations.Seconds(c.arrivals.On.Mean()), durations.Seconds(cycleOf(c.arrivals).Seconds()))
 	}
 	found := "only " + text(list[0]) + " was found to explain the waits, but others may; far from the current settings predictions"
 	if last := text(list[len(list)-1]); last != text(list[0]) {
@@ -43,14 +45,14 @@ func (f *fit) describeBursts(was candidate, rate float64) {
 	switch y := middle.flow; {
 	case y.size > 0:
 		f.Dispersion = 1 + y.share*y.size
-		when := "every " + Duration(y.period(rate))
+		when := "every " + durations.Seconds(y.period(rate))
 		if y.loose {
 			when += " on average"
 		}
 		f.Bursts = fmt.Sprintf("in bursts of %.3g at once %s, %.0f%% of all, and else at random", y.size, when, 100*y.share)
 		if workers := f.current.Workers; y.loose && y.size > 10*float64(workers) {
 			// No more than how long the keys of both wait is counted.
-			f.doubt("somewhat more than %s can do, for %s or longer, makes as many keys wait as long as bursts of %.3g at once do, and then one or two workers more end it: try these before many more, or record a trace (--trace)", brief(Settings{Workers: workers}), Duration(y.size*f.Busy/float64(workers)), y.size)
+			f.doubt("somewhat more than %s can do, for %s or longer, makes as many keys wait as long as bursts of %.3g at once do, and then one or two workers more end it: try these before many more, or record a trace (--trace)", brief(Settings{Workers: workers}), durations.Seconds(y.size*f.Busy/float64(workers)), y.size)
 		}
 		return
 	case y.levels.events > 0:
@@ -70,7 +72,7 @@ func (f *fit) describeBursts(was candidate, rate float64) {
 	if longer != "" {
 		longer = ", or in longer ones that are less dense"
 	}
-	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them%s", Duration(middle.arrivals.On.Mean()), Duration(cycle), middle.arrivals.Rate/duty(middle), longer)
+	f.Bursts = fmt.Sprintf("in bursts of %s every %s on average, with %.3g arrivals a second in them%s", durations.Seconds(middle.arrivals.On.Mean()), durations.Seconds(cycle), middle.arrivals.Rate/duty(middle), longer)
 }
 
 // keptUp tells that the workers may have done all that came even in the bursts, about as

@@ -1,6 +1,9 @@
 package tune
 
-import "github.com/informerbench/informerbench/bench/tune/scrape"
+import (
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/durations"
+)
 
 // calls tells what API calls take of the work. All queues of a process share
 // the client's counters: each gets its part by the time it worked, and by the waits
@@ -60,14 +63,14 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
 	if o.Calls > 0 && waits+latencies > 1.1*f.Work && latencies < f.Work {
-		f.unknown(untimed+": all the process's calls waited %s each, longer than this queue's can have", Duration(f.Throttle))
+		f.unknown(untimed+": all the process's calls waited %s each, longer than this queue's can have", durations.Seconds(f.Throttle))
 		f.limiter, f.Throttle, waits = scrape.Histogram{}, 0, 0
 	}
 	if waits+latencies > 1.1*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
 		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f%% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
 		if f.Throttle > 0.01 {
-			f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", Duration(f.Throttle))
+			f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
 		}
 		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
 		return
@@ -103,7 +106,7 @@ func (f *fit) limit() {
 	s := &f.current
 	rate := f.CallRate + f.Background
 	if s.QPS == 0 && f.Throttle > 0.002 {
-		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", Duration(f.Throttle), number(rate))
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), number(rate))
 		s.QPS, s.Burst = rate, max(1, int(rate))
 		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
 		return

@@ -3,6 +3,8 @@ package tune
 import (
 	"fmt"
 	"slices"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // Certainty is how far the main prediction may be off, in one sentence.
@@ -16,11 +18,11 @@ func (a Advice) Certainty() string {
 	}
 	wait, most := f.Wait.P99, "without end"
 	if wait.High < unbounded {
-		most = Duration(wait.High)
+		most = durations.Seconds(wait.High)
 	}
-	text := fmt.Sprintf("%s that wait lies between %s and %s with 95%% confidence", when, Duration(wait.Low), most)
+	text := fmt.Sprintf("%s that wait lies between %s and %s with 95%% confidence", when, durations.Seconds(wait.Low), most)
 	if wait.High >= unbounded {
-		text = fmt.Sprintf("%s that wait is at least %s with 95%% confidence, and the data leave open how long it may get", when, Duration(wait.Low))
+		text = fmt.Sprintf("%s that wait is at least %s with 95%% confidence, and the data leave open how long it may get", when, durations.Seconds(wait.Low))
 	}
 	if a.Reproduction != nil {
 		return text + "; the model's fit is " + a.Reproduction.Verdict + "."
@@ -63,10 +65,10 @@ func Effects(a Advice) []Effect {
 		of              func(Figures) Interval
 		print           func(float64) string
 	}{
-		{"queue wait, p50", "from add to get", true, func(f Figures) Interval { return f.Wait.P50 }, Duration},
-		{"queue wait, p99", "", true, func(f Figures) Interval { return f.Wait.P99 }, Duration},
-		{"work, mean", "from get to done", false, func(f Figures) Interval { return f.Work.Mean }, Duration},
-		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", true, func(f Figures) Interval { return f.Settle.P99 }, Duration},
+		{"queue wait, p50", "from add to get", true, func(f Figures) Interval { return f.Wait.P50 }, durations.Seconds},
+		{"queue wait, p99", "", true, func(f Figures) Interval { return f.Wait.P99 }, durations.Seconds},
+		{"work, mean", "from get to done", false, func(f Figures) Interval { return f.Work.Mean }, durations.Seconds},
+		{"settled, p99", "from an event to the end of the first successful reconcile that saw it", true, func(f Figures) Interval { return f.Settle.P99 }, durations.Seconds},
 		{"queue depth, mean", "", true, func(f Figures) Interval { return f.Depth }, number},
 		{"workers busy", "", false, func(f Figures) Interval { return f.Utilisation }, share},
 		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},

@@ -79,7 +79,7 @@ func (r *Reproduction) verdict(score float64, overloaded bool) string {
 func (r *Reproduction) differs() string {
 	least := 0.1 * r.WorkMean[0]
 	if x, y := r.WaitMean[1]+least, r.WaitMean[0]+least; max(x/y, y/x) > 1.5 {
-		return fmt.Sprintf("the mean wait is %s, and %s as measured", Duration(r.WaitMean[1]), Duration(r.WaitMean[0]))
+		return fmt.Sprintf("the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
 	}
 	outside := 0
 	for _, b := range r.Wait {
@@ -168,7 +168,7 @@ func (a *Advice) recommendation() string {
 	}
 	today := "without end today"
 	if a.Now.Stable {
-		today = Duration(a.Now.Wait.at(0.99)) + " today"
+		today = durations.Seconds(a.Now.Wait.at(0.99)) + " today"
 	}
 	return fmt.Sprintf("%s: 99%% of the keys then wait less than %s (%s).", a.change(), a.wait99(a.Then), today)
 }
@@ -276,7 +276,7 @@ func (m *Model) workOff(s Settings) string {
 	if s.Workers == 1 {
 		who = "one worker needs"
 	}
-	return fmt.Sprintf(", and %s %s to work one off", who, Duration(size*m.Busy/float64(s.Workers)))
+	return fmt.Sprintf(", and %s %s to work one off", who, durations.Seconds(size*m.Busy/float64(s.Workers)))
 }
 
 // changes lists every setting with what becomes of it.

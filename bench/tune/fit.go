@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
@@ -71,9 +72,9 @@ func lumped(d *scrape.Delta, q scrape.Queue) (why, record string) {
 	bucket := func(h scrape.Histogram) string {
 		low, high := h.Quantile(0.5)
 		if math.IsInf(high, 1) {
-			return "more than " + Duration(low)
+			return "more than " + durations.Seconds(low)
 		}
-		return Duration(low) + " to " + Duration(high)
+		return durations.Seconds(low) + " to " + durations.Seconds(high)
 	}
 	why = fmt.Sprintf("every reconcile lies in one bucket (%s) and so does every wait (%s)", bucket(q.Work), bucket(q.Wait))
 	const finer = "metrics with finer buckets (native histograms, or controller_runtime_reconcile_time_seconds' bounds)"
@@ -84,7 +85,7 @@ func lumped(d *scrape.Delta, q scrape.Queue) (why, record string) {
 	switch held := d.Client.Limiter.Sum / all; {
 	case held > 0.1:
 		rate := d.Client.Calls() / d.Interval.Seconds()
-		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f%% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), Duration(d.Client.Limiter.Mean()), 100*min(1, held)),
+		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f%% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), durations.Seconds(d.Client.Limiter.Mean()), 100*min(1, held)),
 			fmt.Sprintf("two scrapes while the client's limit doesn't bind: with QPS and burst of the controller's client raised for that time, the QPS to %s or more, and its new values as --qps and --burst", number(tidy(2*rate, math.Inf(1))))
 	case q.Wait.Mean() > q.Work.Mean() || q.Grown > max(20, 0.05*q.Adds):
 		return why + ": every key waits that long, so neither bursts nor the spread of the service time can be told",
@@ -142,14 +143,14 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)
 	}
 	if q.Unfinished > 0.05*q.Work.Sum {
-		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", Duration(q.Unfinished), Duration(q.Longest))
+		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", durations.Seconds(q.Unfinished), durations.Seconds(q.Longest))
 	}
 	f.spec(q.Name, o)
 	for _, x := range o.Objectives {
 		if x.Figure == "api qps" && !f.calling() {
 			f.doubt("whether %q is kept can't be told: %s", x.Text, noCalls)
 		} else if x.Figure == "wait" && x.Bound < floor {
-			f.doubt("whether %q is kept can't be told: waits below %s are the Go scheduler's and the timers', which are not simulated", x.Text, Duration(floor))
+			f.doubt("whether %q is kept can't be told: waits below %s are the Go scheduler's and the timers', which are not simulated", x.Text, durations.Seconds(floor))
 		}
 	}
 	return f

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // An Objective is a bound that the recommended settings have to keep.
@@ -156,17 +156,9 @@ func (o Objective) met(f Figures) bool {
 func (o Objective) text(x float64) string {
 	switch o.Figure {
 	case "wait", "settle", "work":
-		return Duration(x)
+		return durations.Seconds(x)
 	case "utilisation":
 		return fmt.Sprintf("%.0f%%", 100*x)
 	}
 	return number(x)
-}
-
-// Duration prints seconds to three digits, as in 1.23s.
-func Duration(seconds float64) string {
-	if math.IsInf(seconds, 0) || math.IsNaN(seconds) || seconds > 1e9 {
-		return "unbounded"
-	}
-	return wording.Digits(time.Duration(seconds * 1e9))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -95,7 +96,7 @@ func TestEverySettingIsSearched(t *testing.T) {
 				change(&y)
 				f, err := s.figures(t.Context(), y)
 				require.NoError(t, err)
-				t.Logf("%s %s: settled within %s, busy %.0f%%, queue %s; cost %.4g, meets %v", name, field.text(y), Duration(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), cost(y), s.meets(f))
+				t.Logf("%s %s: settled within %s, busy %.0f%%, queue %s; cost %.4g, meets %v", name, field.text(y), durations.Seconds(f.Settle.P99.Mean), 100*f.Utilisation.Mean, percent(f.QueueCores.Mean), cost(y), s.meets(f))
 				if s.meets(f) && cost(y) <= cost(best) {
 					assert.LessOrEqual(t, cost(best), 1.1*cost(y), "cheaper with %s, not %s", field.text(y), field.text(best))
 					assert.LessOrEqual(t, chosen.QueueCores.Mean, f.QueueCores.Mean+worthwhile, "lighter with %s", field.text(y))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"k8s.io/utils/clock"
 )
 
@@ -175,7 +176,7 @@ func (f *fit) content(o Options) bool {
 
 // keep is the advice to change nothing.
 func (a *Advice) keep(f *fit, kind flavour) {
-	a.Summary = fmt.Sprintf("Nothing to change: the workers are busy %.2g%% of the time, and 99%% of the keys wait less than %s.", 100*f.Utilisation, Duration(floor))
+	a.Summary = fmt.Sprintf("Nothing to change: the workers are busy %.2g%% of the time, and 99%% of the keys wait less than %s.", 100*f.Utilisation, durations.Seconds(floor))
 	a.Bottleneck = "Nothing binds."
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	a.changes()

@@ -138,8 +138,8 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	f.divided = others
 	for i, text := range f.unidentified {
 		if strings.HasPrefix(text, untimed) {
-			f.unidentified[i] = text + "; that they waited " + Duration(f.Throttle) +
-				" each is in the middle of what explains the work and the waits, " + Duration(low) + " to " + Duration(high) + ", and the intervals hold what is predicted of all of that"
+			f.unidentified[i] = text + "; that they waited " + durations.Seconds(f.Throttle) +
+				" each is in the middle of what explains the work and the waits, " + durations.Seconds(low) + " to " + durations.Seconds(high) + ", and the intervals hold what is predicted of all of that"
 		}
 	}
 	return nil

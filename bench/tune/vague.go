@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // openness is how much of a prediction's interval is due to what, as squares of
@@ -32,12 +34,12 @@ func (f *Figures) vague99() bool {
 func (a *Advice) wait99(f *Figures) string {
 	x := f.Wait.P99
 	if x.Mean < 1e-9 { // nobody waits less than nothing
-		return Duration(max(x.High, 1e-6))
+		return durations.Seconds(max(x.High, 1e-6))
 	}
 	if a.Model == nil || a.Model.Observations == 0 || !f.vague99() {
-		return Duration(x.Mean)
+		return durations.Seconds(x.Mean)
 	}
-	return fmt.Sprintf("%s (%s to %s)", Duration(x.Mean), Duration(x.Low), Duration(x.High))
+	return fmt.Sprintf("%s (%s to %s)", durations.Seconds(x.Mean), durations.Seconds(x.Low), durations.Seconds(x.High))
 }
 
 // vague says that the data carry the recommendation's prediction no further than its
@@ -51,7 +53,7 @@ func (a *Advice) vague() string {
 		return ""
 	}
 	x := f.Wait.P99
-	text := fmt.Sprintf("where between %s and %s the 99th percentile of the queue wait under %s lies", Duration(x.Low), Duration(x.High), brief(f.Settings))
+	text := fmt.Sprintf("where between %s and %s the 99th percentile of the queue wait under %s lies", durations.Seconds(x.Low), durations.Seconds(x.High), brief(f.Settings))
 	const buckets = "work and arrivals of several forms explain what was counted in buckets this wide, so record finer ones (native histograms) or a trace"
 	wanted := math.Pow(math.Log(tellable), 2)
 	// Squared deviations fall as the interval grows.

@@ -206,10 +206,10 @@ func (d *drive) doubts(r *Result) {
 		warn("the events came as fast as possible: latencies count from the start of the load and tell how long all of it takes")
 	case late > lateLoad:
 		warn("the load was %s late (p99; without the controller, at 10,000 events/s, %s): latencies count from when an event was due and include that",
-			late.Round(10*time.Microsecond), r.Generator.Lateness.Round(10*time.Microsecond))
+			durations.Text(late), durations.Text(r.Generator.Lateness))
 	case taken > lateLoad:
 		warn("the load was at most %[2]s late (p99), but this process picked events up only %[1]s after they were due (p99), because its goroutines waited for a processor; latencies count from when an event was due and include that",
-			taken.Round(10*time.Microsecond), late.Round(10*time.Microsecond))
+			durations.Text(taken), durations.Text(late))
 	}
 	if a.Hurried > 0 {
 		why := "the drive was interrupted"

@@ -2,9 +2,9 @@ package explain
 
 import (
 	"math"
-	"time"
 
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // A Reconcile is the load that a controller is offered.
@@ -75,7 +75,7 @@ func (e *Explanation) judge(spec *loadgen.Spec) {
 	case unlimited:
 		e.warn("events come as fast as possible: the controller's load has no rate")
 	case it.Utilisation >= 1:
-		e.warn("unstable: %.4g reconciles/s of %v need %.1f workers, there are %d; the queue grows", it.Reconciles, seconds(it.Service), it.Reconciles*it.Service, it.Workers)
+		e.warn("unstable: %.4g reconciles/s of %s need %.1f workers, there are %d; the queue grows", it.Reconciles, durations.Seconds(it.Service), it.Reconciles*it.Service, it.Workers)
 	case it.PeakUse >= 1:
 		e.warn("the load's peaks need %.1f workers, there are %d; the queue grows while they last", it.PeakUse*float64(it.Workers), it.Workers)
 	}
@@ -86,19 +86,11 @@ func (e *Explanation) judge(spec *loadgen.Spec) {
 		e.warn("unstable: %.4g retries/s against the limiter's %.4g/s; retries move ever further into the future", it.Retries, it.RetryLimit)
 	}
 	if r := spec.Reconcile; r.Resync > 0 && it.DrainSeconds >= r.Resync.Seconds() {
-		e.warn("unstable: a resync every %v queues what takes %v to drain", r.Resync, seconds(it.DrainSeconds))
+		e.warn("unstable: a resync every %v queues what takes %s to drain", r.Resync, durations.Seconds(it.DrainSeconds))
 	}
 	for _, r := range spec.Readers {
 		if r.Rate == 0 {
 			e.warn("reading without pause (%s, goroutines: %d) takes all the CPU there is", r.Kind, r.Goroutines)
 		}
 	}
-}
-
-func seconds(s float64) time.Duration {
-	d := time.Duration(s * float64(time.Second))
-	if d > time.Second {
-		return d.Round(10 * time.Millisecond)
-	}
-	return d.Round(time.Microsecond)
 }

@@ -50,16 +50,6 @@ func Times(ratio float64) string {
 	return fmt.Sprintf("%.2g×", ratio)
 }
 
-// Digits writes a duration to three digits: "1.23s", "45.7ms", "2h0m0s".
-func Digits(d time.Duration) string {
-	for unit := time.Duration(1); unit <= time.Minute; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.Round(time.Second).String()
-}
-
 // zeros are the seconds, or minutes and seconds, that a duration ends with if
 // there are none, behind the unit before them: 2m10s has none, 2m0s has.
 var zeros = regexp.MustCompile(`^(.*?[hm])(0m)?0s$`)

@@ -3,7 +3,6 @@ package wording
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -28,11 +27,5 @@ func TestTimes(t *testing.T) {
 		0: None, -1: None, math.NaN(): None, math.Inf(1): None, 0.0123: "0.012×", 0.1: "0.10×", 1.196: "1.20×", 9.949: "9.95×", 9.951: "10.0×", 99.6: "100×",
 	} {
 		assert.Equal(t, want, Times(ratio), "%v", ratio)
-	}
-}
-
-func TestDigits(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0s", 87: "87ns", 1234: "1.23µs", 45_678_901: "45.7ms", 1_234_567_890: "1.23s", 2 * time.Hour: "2h0m0s"} {
-		assert.Equal(t, want, Digits(d))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // benchmarkLine is a drive in the Go benchmark format: an operation is an event.
@@ -67,9 +68,9 @@ func latencyTable(r drive.Result) table {
 	for _, d := range r.Latencies {
 		row := []string{d.Name, stages[d.Name], strconv.FormatInt(d.Count, 10)}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			row = append(row, wording.Digits(d.At(q)))
+			row = append(row, durations.Text(d.At(q)))
 		}
-		t.rows = append(t.rows, append(row, wording.Digits(d.Max)))
+		t.rows = append(t.rows, append(row, durations.Text(d.Max)))
 	}
 	return t
 }
@@ -81,8 +82,8 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 		return out.print(w, latencyTable(r))
 	}
 	a := r.Accounting
-	printLine(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s", r.Workload, r.Arm, wording.Count(a.Sent, "event"), wording.Digits(r.Load),
-		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), wording.Digits(r.Drain))
+	printLine(w, "%s, %s: %s in %s, %.0f/s, %s; drained in %s", r.Workload, r.Arm, wording.Count(a.Sent, "event"), durations.Text(r.Load),
+		float64(a.Sent)/max(r.Load, 1).Seconds(), wording.Count(r.Setup.Workers, "worker"), durations.Text(r.Drain))
 	fmt.Fprintf(w, "sent %d = delivered %d + coalesced %d + lost %d; reconciles %d, failed %d, given up %d, requeued %d, needless %d, API calls %d\n\n",
 		a.Sent, a.Delivered, a.Coalesced, a.Lost, a.Reconciles, a.Failures, a.GivenUp, a.Requeued, a.Needless, a.APICalls)
 	if err := out.print(w, latencyTable(r)); err != nil {
@@ -90,13 +91,13 @@ func printDrive(w io.Writer, r drive.Result, out output) error {
 	}
 	u := r.Usage
 	fmt.Fprintf(w, "\nCPU %s (%s an event; service times %s), GC %s, heap at most %s, allocated %s, waits for locks %s, for a processor p99 %s\n",
-		wording.Digits(u.CPU), wording.Digits((u.CPU-u.Burnt)/time.Duration(max(a.Sent, 1))), wording.Digits(u.Burnt),
-		wording.Digits(u.GCCPU), bytesText(u.HeapPeak), bytesText(u.Allocated), wording.Digits(u.MutexWait), wording.Digits(u.Sched99))
+		durations.Text(u.CPU), durations.Text((u.CPU-u.Burnt)/time.Duration(max(a.Sent, 1))), durations.Text(u.Burnt),
+		durations.Text(u.GCCPU), bytesText(u.HeapPeak), bytesText(u.Allocated), durations.Text(u.MutexWait), durations.Text(u.Sched99))
 	late := r.Latency(drive.Lateness)
 	fmt.Fprintf(w, "load: %s an event by itself, %s of the CPU time; late by p50 %s, p99 %s",
-		wording.Digits(r.Generator.PerEvent), wording.Percent(r.Generator.Share), wording.Digits(late.At(0.5)), wording.Digits(late.At(0.99)))
+		durations.Text(r.Generator.PerEvent), wording.Percent(r.Generator.Share), durations.Text(late.At(0.5)), durations.Text(late.At(0.99)))
 	if alone := r.Generator.Lateness; alone > 0 {
-		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", wording.Digits(alone))
+		fmt.Fprintf(w, "; without the controller, at 10,000/s, p99 %s", durations.Text(alone))
 	}
 	fmt.Fprintln(w)
 	for _, warning := range r.Warnings {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/plain"
-	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/drive"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"golang.org/x/term"
 )
 
@@ -66,7 +66,7 @@ func plainLine(p drive.Progress) string {
 	}
 	t := p.Tick
 	return fmt.Sprintf("%s %s: sent %d (%d/s), seen %d, %d reconciles/s, depth %d, settled p50 %s p99 %s, heap %s",
-		timeOf(p), p.Phase, p.Sent, t.Sent, p.Seen, t.Reconciles, t.Depth, wording.Digits(t.Settled50), wording.Digits(t.Settled99), bytesText(t.Heap))
+		timeOf(p), p.Phase, p.Sent, t.Sent, p.Seen, t.Reconciles, t.Depth, durations.Text(t.Settled50), durations.Text(t.Settled99), bytesText(t.Heap))
 }
 
 func timeOf(p drive.Progress) string {
@@ -87,7 +87,7 @@ func (s *driveScreen) screen(p drive.Progress) []string {
 		fmt.Sprintf("%s, %s", timeOf(p), p.Phase),
 		fmt.Sprintf("events      %8d/s   sent %d, seen %d, not settled %d", t.Sent, p.Sent, p.Seen, t.Unsettled),
 		fmt.Sprintf("reconciles  %8d/s   busy workers %.0f, retries %d/s", t.Reconciles, t.Busy, t.Retries),
-		fmt.Sprintf("settled     p50%-9s p99%-9s   queue wait p99 %s", wording.Digits(t.Settled50), wording.Digits(t.Settled99), wording.Digits(t.QueueWait)),
+		fmt.Sprintf("settled     p50%-9s p99%-9s   queue wait p99 %s", durations.Text(t.Settled50), durations.Text(t.Settled99), durations.Text(t.QueueWait)),
 		fmt.Sprintf("process     %.2f CPUs, heap %s", t.CPU, bytesText(t.Heap)),
 		fmt.Sprintf("depth       %8d     %s", t.Depth, bars(s.depths)),
 	}

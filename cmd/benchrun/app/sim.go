@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim"
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/spf13/cobra"
@@ -225,7 +226,7 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		intervals = "one simulation gives no confidence interval, so FROM and TO repeat the mean"
 	}
 	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
-		wording.Count(v.Replicas, "simulation"), wording.Digits(first.Load+first.Drain), wording.Digits(took), intervals)
+		wording.Count(v.Replicas, "simulation"), durations.Text(first.Load+first.Drain), durations.Text(took), intervals)
 	if v.Advice != "" {
 		fmt.Fprintf(out, "Not stable: %s.\n", v.Advice)
 	} else {
@@ -257,7 +258,7 @@ func bottleneckText(name string) string {
 func figureText(x float64, unit string) string {
 	switch unit {
 	case "s":
-		return wording.Digits(time.Duration(x * 1e9))
+		return durations.Seconds(x)
 	case "share":
 		return wording.Percent(x)
 	case "1/s":

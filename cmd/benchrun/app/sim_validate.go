@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/sim/reality"
 	"github.com/informerbench/informerbench/loadgen/sim/validate"
@@ -91,7 +91,7 @@ func (v *simValidation) simulate(cmd *cobra.Command) error {
 	for _, r := range rows {
 		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
-			r.Model, figureText(r.Utilisation, "share"), r.Service, wording.Digits(r.Theory),
+			r.Model, figureText(r.Utilisation, "share"), r.Service, durations.Text(r.Theory),
 			figureText(r.Simulated.Mean, "s"), figureText(r.Simulated.Low, "s"), figureText(r.Simulated.High, "s"),
 			fmt.Sprintf("%+.2f%%", 100*r.Difference),
 		})
@@ -119,8 +119,8 @@ func (v *simValidation) compare(cmd *cobra.Command) error {
 		agree = agree && r.Agrees()
 		t.rows = append(t.rows, []string{
 			r.Arrivals, figureText(r.Utilisation, "share"), fmt.Sprint(r.Reconciles),
-			wording.Digits(r.DrivenP50), wording.Digits(r.SimulatedP50),
-			wording.Digits(r.DrivenP99), wording.Digits(r.SimulatedP99), yes(r.Agrees()),
+			durations.Text(r.DrivenP50), durations.Text(r.SimulatedP50),
+			durations.Text(r.DrivenP99), durations.Text(r.SimulatedP99), yes(r.Agrees()),
 		})
 	}
 	return v.end(cmd, t, agree, failure)
