@@ -274,7 +274,7 @@ func uncoloured(line []byte) []byte {
 // as go test prints it.
 var failures = regexp.MustCompile(`^(?:.*\r)?(?:FAIL\b|` +
 	`\s*` + behind + `(?:(?:---|===) FAIL: |FAIL(?:\s*$|\t|: (?:Benchmark|Test)|\s+\S+\s+(?:[0-9.]+s|\[\w+ failed\])))|` +
-	`\t?` + behind + `(?:panic: |fatal error: |signal: |SIG[A-Z]+: |\[signal SIG|\*\*\* Test killed|exit status [1-9]|` +
+	`\t?` + behind + `(?:panic: |fatal error: |signal: |SIG[A-Z]+: |\[signal SIG|\*\*\* Test killed|exit status [1-9]|g?make(?:\[\d+\])?: \*\*\* |` +
 	`WARNING: DATA RACE|Found [1-9]\d* data race|(?:\S+: line \d+:\s+\d+ )?(?:(?:Segmentation fault|Killed|Aborted|Bus error)\s*$|.*\(core dumped\))|` +
 	`(?:##\[error\]|Error: )Process completed with exit code -?[1-9]|::error(?: .*)?::))`)
 
