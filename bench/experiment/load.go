@@ -36,7 +36,7 @@ func Load(dir string) (Run, []Measurement, error) {
 func LoadRun(dir string) (Run, error) {
 	var run Run
 	path := filepath.Join(dir, rawtext.RunFile)
-	b, err := readFile(path)
+	b, err := ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return run, fmt.Errorf("%s has no %s, expected a directory that benchrun run wrote", dir, rawtext.RunFile)
 	}

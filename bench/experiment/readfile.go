@@ -99,8 +99,8 @@ func Unpack(r io.Reader, most int) ([]byte, error) {
 	return data, err
 }
 
-// readFile is ReadRecord of a path.
-func readFile(path string) ([]byte, error) {
+// ReadFile is [ReadRecord] of a path.
+func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -236,14 +236,19 @@ func busiest(things []probe.Thing) (probe.Traffic, bool) {
 // Load reads the rounds and the summary of a result directory; false if it holds no swap.
 func Load(dir *os.Root) (Summary, bool, error) {
 	var s Summary
-	text, err := dir.ReadFile(SummaryFile)
+	f, err := dir.Open(SummaryFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, false, nil
 	}
 	if err != nil {
 		return s, false, err
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
+	defer f.Close()
+	text, err := experiment.ReadRecord(f)
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
 		return s, false, fmt.Errorf("%s: %w", SummaryFile, err)
 	}
 	return s, true, nil

@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -27,7 +26,7 @@ type outcome struct {
 
 func readOutcome(dir string) (outcome, error) {
 	var x outcome
-	b, err := os.ReadFile(filepath.Join(dir, outcomeFile))
+	b, err := experiment.ReadFile(filepath.Join(dir, outcomeFile))
 	if err != nil {
 		return x, err
 	}

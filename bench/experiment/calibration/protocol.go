@@ -106,7 +106,7 @@ func (t trial) runs(of int) int {
 
 // checkDir refuses to go on with a calibration of another machine or seed.
 func checkDir(dir string, now Result) error {
-	b, err := os.ReadFile(filepath.Join(dir, FileName))
+	b, err := experiment.ReadFile(filepath.Join(dir, FileName))
 	if errors.Is(err, os.ErrNotExist) {
 		entries, err := os.ReadDir(dir)
 		if err == nil && len(entries) > 0 && entries[0].Name() != "trials" {

@@ -144,7 +144,7 @@ func For(dir string) (r Result, own bool, err error) {
 		return r, false, err
 	}
 	path := filepath.Join(filepath.Dir(absolute), "calibration", FileName)
-	b, err := os.ReadFile(path)
+	b, err := experiment.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, false, json.Unmarshal(ours, &r)
 	}
