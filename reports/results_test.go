@@ -96,15 +96,15 @@ func TestTechniquesPage(t *testing.T) {
 		return verdict.Row{Arm: experiment.Arm{Name: experiment.Without + name, Summary: "saves | time"}, Comparison: &verdict.Comparison{Ratio: ratio, Low: 0.9 * ratio, High: 1.1 * ratio, Verdict: v}}
 	}
 	stats := verdict.Stats{Components: []verdict.ComponentStats{{Component: "queue", Cases: []verdict.CaseStats{
-		{Name: "op=a/of=ring", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.5, verdict.Slower), arm("hashes", 1.25, verdict.Faster)}},
-		{Name: "op=b/of=ring", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.8, verdict.Same)}},
+		{Name: "op=a/of=ring", Unit: "cpu-sec/op", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.5, verdict.Slower), arm("hashes", 1.25, verdict.Faster)}},
+		{Name: "op=b/of=ring", Unit: "queue-wait-p50-sec", Rows: []verdict.Row{{Arm: experiment.Arm{Name: "as-it-is"}}, arm("links", 0.8, verdict.Same)}},
 	}}}}
 	page := string(techniquesPage(run, stats))
 	for _, want := range []string{
 		"## queue/ring",
-		`| **links**: saves \| time | op=a | 2.00× | 1.82 to 2.22× | 0% | – | gain |`,
-		`|  | op=b | 1.25× | 1.14 to 1.39× | 0% | – | \~ |`,
-		"| op=a | 0.80× | 0.73 to 0.89× | 0% | – | loss |",
+		`| **links**: saves \| time | op=a, CPU time | 2.00× | 1.82 to 2.22× | 0% | – | gain |`,
+		`|  | op=b, queue-wait-p50 | 1.25× | 1.14 to 1.39× | 0% | – | \~ |`,
+		"| op=a, CPU time | 0.80× | 0.73 to 0.89× | 0% | – | loss |",
 		"AMD EPYC 7B13",
 	} {
 		assert.Contains(t, page, want)

@@ -21,8 +21,8 @@ func techniquesPage(run experiment.Run, stats verdict.Stats) []byte {
 	line("")
 	line("%s", text(stats.Decision))
 	line("")
-	line("Each variant was built as it is and once without each technique, and sampled in turns. A gain of 1.20× says that it takes 1.2 times")
-	line("as long without; `~` says that nothing was shown above the noise floor or beyond chance. Intervals hold with %s confidence.", wording.Percent(run.Plan.Confidence))
+	line("Each variant was built as it is and once without each technique, and sampled in turns. A gain of 1.20× says that 1.2 times")
+	line("as much of the quantity named is taken without it; `~` says that nothing was shown above the noise floor or beyond chance. Intervals hold with %s confidence.", wording.Percent(run.Plan.Confidence))
 	of := ""
 	for _, t := range verdict.Techniques(stats.Components) {
 		if next := t.Component + "/" + t.Variant; next != of {
@@ -46,12 +46,20 @@ func techniquesPage(run experiment.Run, stats verdict.Stats) []byte {
 			if shown == "" {
 				shown = string(c.Row.Comparison.Verdict)
 			}
-			line("| %s | %s | %s | %s | %s | %s | %s |", name, text(strings.TrimSuffix(c.Case.Name, "/of="+t.Variant)), wording.Times(c.Gain),
+			line("| %s | %s, %s | %s | %s | %s | %s | %s |", name, text(strings.TrimSuffix(c.Case.Name, "/of="+t.Variant)), quantity(c.Case.Unit), wording.Times(c.Gain),
 				interval(verdict.Comparison{Low: c.Low, High: c.High}), wording.Percent(c.Case.NoiseFloor), load, mdCell(shown))
 		}
 	}
 	writeProvenance(run, line)
 	return w.Bytes()
+}
+
+// Provenance is the end of a results page, as [WriteResults] has it: where, when and
+// from what it was made.
+func Provenance(run experiment.Run) string {
+	var w strings.Builder
+	writeProvenance(run, func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) })
+	return w.String()
 }
 
 // writeProvenance ends a results page: where, when and from what it was made.

@@ -10,6 +10,7 @@
 package ablation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ type Technique struct {
 	Component string // "queue", …: the catalogue's list
 	Variant   string
 	Why       string   // one line: what it saves, and when
-	Cases     []string // names in bench.Cases, realistic ones first
+	Cases     []string // names in bench.Cases, realistic ones first; behind a space the unit that tells, if it is not the case's
 	Edits     []Edit
 }
 
@@ -130,13 +131,15 @@ const AsItIs = "as-it-is"
 func Cases(all []bench.Case, techniques []Technique) (cases []bench.Case, of map[string]Of, err error) {
 	of = map[string]Of{}
 	for _, t := range techniques {
-		for _, name := range t.Cases {
+		for _, named := range t.Cases {
+			name, unit, _ := strings.Cut(named, " ")
 			i := slices.IndexFunc(all, func(c bench.Case) bool { return c.Component == t.Component && c.Name == name })
 			if i < 0 || !slices.Contains(all[i].Variants, t.Variant) {
 				return nil, nil, fmt.Errorf("%s: no case %s/%s of this variant", t, t.Component, name)
 			}
 			c := all[i]
 			c.Name += "/of=" + t.Variant
+			c.Unit = cmp.Or(unit, c.Unit)
 			at := slices.IndexFunc(cases, func(x bench.Case) bool { return x.Component == c.Component && x.Name == c.Name })
 			if at < 0 {
 				at = len(cases)

@@ -3,7 +3,7 @@ package ablation
 var queueTechniques = []Technique{{
 	Name: "last-item", Component: "queue", Variant: "compact",
 	Why:   "a Done of the item that was handed out last needs no search",
-	Cases: []string{"op=reconcile/workers=4", "op=backlog/n=100k", "op=concurrent/producers=1/workers=1/window=4096"},
+	Cases: []string{"op=reconcile/workers=4", "op=concurrent/producers=1/workers=1/window=4096", "op=cycle/keys=unique/n=10k"},
 	Edits: []Edit{lastItem},
 }, {
 	Name: "small-table", Component: "queue", Variant: "compact",
