@@ -1,17 +1,23 @@
 package app
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
+	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/releases"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
+	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 )
 
@@ -28,8 +34,8 @@ which the case changed. Each step samples three releases in turns: both ends and
 the one in the middle, which is like the end that its ratio is nearer to.
 
 A step that the interval does not decide is marked as not sure: give it more
-budget. Pre-releases are left out, except at the ends. A report of each step is in
-the result directory.`,
+budget. Pre-releases are left out, except at the ends. The result directory holds
+a report of each step, and releases.md with what was found.`,
 		Example: `  # Which release changed what an informer takes for an event?
   benchrun releases bisect client-go@v0.34.0 client-go@v0.37.2 --component informer
 
@@ -103,6 +109,9 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	})
 	if err != nil {
 		return interruptedOr(ctx, err)
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "releases.md"), bisectPage(b.run, b.stats, all, steps)); err != nil {
+		return err
 	}
 	if len(steps) == 0 && out == "table" {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No case differs between %s and %s by more than the noise.\n", ends[0].Version, ends[1].Version)
@@ -191,6 +200,9 @@ func (s Suite) step(cmd *cobra.Command, b *builds, o lab.Options, dir string, co
 		return none, nothingSampled(run)
 	}
 	stats := verdict.Analyse(run, samples)
+	if len(b.steps) == 1 {
+		b.run, b.stats = run, stats
+	}
 	for _, c := range stats.Components {
 		for _, cs := range c.Cases {
 			for _, r := range compared[1:] {
@@ -216,4 +228,36 @@ func stepTable(steps []step) table {
 			fmt.Sprintf("%.2f to %.2f×", x.Total.Low, x.Total.High), string(x.Total.Verdict), sure})
 	}
 	return t
+}
+
+// bisectPage is releases.md: the cases that a release changed, and those that none did.
+func bisectPage(run experiment.Run, stats verdict.Stats, all []releases.Release, steps []step) []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	line("# Releases of %s that changed a case", path.Base(all[0].Module))
+	line("")
+	line("Cases that differ between %s and %s, and the first of %s in which they do: these were halved until it was", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
+	line("known. A ratio is how many times as fast the newest is as the oldest. Sure says that the intervals decided every step.")
+	line("")
+	t := stepTable(steps)
+	if len(t.rows) > 0 {
+		line("| %s |", strings.Join(t.header, " | "))
+		line("|%s", strings.Repeat("---|", len(t.header)))
+	}
+	for _, row := range t.rows {
+		line("| `%s` | %s |", row[0], strings.Join(row[1:], " | "))
+	}
+	line("")
+	line("No change was shown in:")
+	line("")
+	for _, c := range stats.Components {
+		for _, cs := range c.Cases {
+			name := c.Component + "/" + cs.Name
+			if !slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) {
+				line("- `%s`, noise floor %s", name, wording.Percent(cs.NoiseFloor))
+			}
+		}
+	}
+	w.WriteString(reports.Provenance(run))
+	return w.Bytes()
 }
