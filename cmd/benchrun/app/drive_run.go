@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,10 +79,7 @@ func (s Suite) driveOnce(cmd *cobra.Command, l driveCommandLine, load driveLoad,
 	result, err := drive.Run(cmd.Context(), config)
 	screen.clear()
 	if err != nil && result.Accounting.Sent == 0 {
-		// It is empty, and so may be those around it that nobody asked for.
-		for os.Remove(dir) == nil && l.dir == "" && filepath.Dir(dir) != "." {
-			dir = filepath.Dir(dir)
-		}
+		discard(dir)
 		// A verdict on the controller:
 		if errors.Is(err, drive.ErrNeverSynced) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "failed: %s\n", plain.Line(err.Error()))
@@ -172,6 +170,14 @@ func resultDir(dir, kind string) (string, error) {
 			return dir, err
 		}
 		dir = fmt.Sprintf("%s-%d", first, n)
+	}
+}
+
+// discard removes a result directory that stayed empty, and with it what stays empty
+// of the default place.
+func discard(dir string) {
+	for os.Remove(dir) == nil && strings.HasPrefix(dir, "reports"+string(filepath.Separator)) {
+		dir = filepath.Dir(dir)
 	}
 }
 

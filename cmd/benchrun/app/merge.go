@@ -1,8 +1,6 @@
 package app
 
 import (
-	"os"
-
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/merge"
 	"github.com/spf13/cobra"
@@ -38,7 +36,7 @@ differ are an error.`,
 			}
 			if err := merge.Dirs(args, into); err != nil {
 				if dir == "" {
-					os.Remove(into) // it is empty
+					discard(into)
 				}
 				return err
 			}

@@ -178,7 +178,7 @@ func (s Suite) conclude(cmd *cobra.Command, dir string, run experiment.Run, samp
 		if run.Stopped == "interrupted" { // the directory is free for the next try
 			os.Remove(filepath.Join(dir, "raw.txt"))
 			os.Remove(filepath.Join(dir, "run.json"))
-			os.Remove(dir)
+			discard(dir)
 		}
 		return nothingSampled(run)
 	}
