@@ -1,6 +1,6 @@
 // Package delay has delaying queues, whose items may wait before they are ready. They stand
-// where client-go's does. In a controller written with client-go change the constructor, and
-// change it back to return:
+// where client-go's does. In a controller written with client-go change the constructor; to
+// undo it, change it back:
 //
 //	workqueue.NewTypedDelayingQueueWithConfig(config)   becomes   delay.NewHeap4(config)
 //
@@ -8,7 +8,7 @@
 //
 // What is different from client-go's:
 //
-//   - AddAfter never blocks, and no goroutine outlives a shutdown, a drain neither.
+//   - AddAfter never blocks, and no goroutine outlives a shutdown, with a drain or without.
 //   - A waiting item can be cancelled, replaced or postponed: see Rescheduler. That is off
 //     unless you call it.
 //   - A queue with a name reports to config.MetricsProvider alone; see package queue.

@@ -1,6 +1,6 @@
 // Package priority has a priority queue that stands in for controller-runtime's: the same
-// interface and the same results. In a manager of controller-runtime set NewQueue, and remove it
-// to return:
+// interface and the same results. In a manager of controller-runtime set NewQueue; to undo it,
+// remove it:
 //
 //	controller.Options{
 //		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {

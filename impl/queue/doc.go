@@ -1,5 +1,5 @@
 // Package queue has work queues that stand where client-go's do. In a controller written
-// with client-go change the constructor, and change it back to return:
+// with client-go change the constructor; to undo it, change it back:
 //
 //	workqueue.NewTypedWithConfig(config)   becomes   queue.NewCompact(config)
 //

@@ -4,12 +4,12 @@
 //	workqueue.NewTypedRateLimitingQueueWithConfig(
 //		workqueue.DefaultTypedControllerRateLimiter[string](), config)
 //
-// to the following, and back to return:
+// to the following; to undo it, change it back:
 //
 //	ratelimit.NewFusedQueue(ratelimit.NewDefault[string](), config)
 //
 // In a manager of controller-runtime set controller.Options.NewQueue to a function that makes
-// that queue for reconcile.Request, with a MetricsProvider of yours. Remove it to return.
+// that queue for reconcile.Request, with a MetricsProvider of yours. To undo it, remove it.
 //
 // What is different: what packages queue and delay say, and nothing else. QueueOptions are off
 // by default: one counts no failure of an item that waits for its retry already, the other
@@ -27,8 +27,8 @@
 // never forgotten: it bounds memory and the wait for a token. Those with Map and Rate in their
 // names are the plain references.
 //
-// Which queue: NewFusedQueue, with any limiter. NewHeap4Queue is for a config with a DelayingQueue; NewFusedQueue makes that one then.
-// NewHeapQueue is the reference.
+// Which queue: NewFusedQueue, with any limiter. If the config has a DelayingQueue, that one
+// makes what NewHeap4Queue does. NewHeapQueue is the reference.
 //
 // What it costs: a limiter takes more than client-go's while it has few keys, so one that lives
 // for a few failures is slower. So are delays of microseconds of one item at a time, where an
