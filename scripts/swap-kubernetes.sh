@@ -8,6 +8,7 @@
 #               deployments that are scaled and jobs that begin among the changes of pods
 #   scheduling  kube-scheduler with 500 nodes in three zones and 3,000 pods, of which every
 #               second one is to be spread over the zones
+case ${1:-} in -h | --help) sed -n '2,/^case/{/^case/d;s/^# \?//p}' "$0" && exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-}

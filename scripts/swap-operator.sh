@@ -2,6 +2,7 @@
 # Swaps the queues and caches of loadgen/apiserver/operator, a small operator with a big
 # cached list, against a real API server that is fresh in each round.
 # usage: scripts/swap-operator.sh [FLAG OF BENCHRUN SWAP...]
+case ${1:-} in -h | --help) sed -n '2,/^case/{/^case/d;s/^# \?//p}' "$0" && exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$(mktemp -d)
