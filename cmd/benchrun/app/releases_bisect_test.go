@@ -59,6 +59,16 @@ func TestBisectCases(t *testing.T) {
 	assert.Equal(t, verdict.Slower, steps[0].Total.Verdict)
 	assert.LessOrEqual(t, len(asked), 1+2*3)
 	assert.Contains(t, stepTable(steps).rows[0], "v0.0.4")
+	stats, err := history{"op=cycle": {1}, "op=list": {1}, "op=same": {1}}.compare(&asked)("", all[0])
+	require.NoError(t, err)
+	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stats, all, steps))
+	for _, want := range []string{
+		"# Releases of m that changed a case", "differ between v0.0.0 and v0.0.6, and the first of 7 releases",
+		"| `queue/op=cycle` | v0.0.4 | v0.0.3 | 0.50× | 0.48 to 0.53× | slower | yes |", "- `queue/op=same`, noise floor", "benchrun releases bisect",
+	} {
+		assert.Contains(t, page, want)
+	}
+	assert.NotContains(t, page, "- `queue/op=list`")
 
 	steps, err = bisectAll(all, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
 	require.NoError(t, err)

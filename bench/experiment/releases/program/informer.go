@@ -16,7 +16,8 @@ import (
 
 func informerCases() []benchCase {
 	return []benchCase{
-		{"informer", "op=event/n=10k", "a pod changes and its handler is told", cpuTime, event},
+		{"informer", "op=event/n=10k", "a pod changes and its handler is told", cpuTime, func(b *testing.B) { event(b, 0) }},
+		{"informer", "op=event/readers=10/n=10k", "the same beside ten readers that list its namespace every 10 ms", wallTime, func(b *testing.B) { event(b, 10) }},
 	}
 }
 
@@ -52,7 +53,7 @@ func (s *server) Watch(o metav1.ListOptions) (watch.Interface, error) {
 func (s *server) ResultChan() <-chan watch.Event { return s.events }
 func (s *server) Stop()                          {}
 
-func event(b *testing.B) {
+func event(b *testing.B, readers int) {
 	const n, batch = 10_000, 1000
 	s := &server{pods: pods(n, 1), events: make(chan watch.Event, 1)}
 	// Versions rise from batch to batch, or an informer may drop an event as old.
@@ -77,6 +78,9 @@ func event(b *testing.B) {
 	if !cache.WaitForCacheSync(stop, handler.HasSynced) {
 		b.Fatal("the informer did not sync")
 	}
+	for range readers {
+		running.Go(func() { read(informer.GetIndexer(), s.pods[0].Namespace, stop) })
+	}
 	at := 0
 	measured(b, batch, func() {
 		missing.Store(batch)
@@ -93,6 +97,20 @@ func event(b *testing.B) {
 	for _, p := range s.pods {
 		if got, _, _ := informer.GetStore().Get(p); got != any(p) {
 			b.Fatalf("%s: the store does not hold its last version", p.Name)
+		}
+	}
+}
+
+// read lists a namespace every 10 ms.
+func read(x cache.Indexer, namespace string, stop <-chan struct{}) {
+	for {
+		if _, err := x.ByIndex(cache.NamespaceIndex, namespace); err != nil {
+			panic(err)
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

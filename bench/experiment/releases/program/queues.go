@@ -13,7 +13,10 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-const cpuTime = "cpu-sec/op"
+const (
+	cpuTime  = "cpu-sec/op"
+	wallTime = "sec/op"
+)
 
 func queueCases() []benchCase {
 	return []benchCase{
