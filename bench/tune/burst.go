@@ -10,14 +10,6 @@ import (
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
-// fits is the score up to which a model is taken for the measured one, if no other
-// explains it better: where 2.4 standard deviations are the rule. Up to surely, if
-// no figure is odd, no others are tried; of 90 fits to known systems of that kind 5 had more.
-const (
-	fits   = 6.0
-	surely = 2.0
-)
-
 // fitBursts chooses the spread of the service time, where the work durations
 // leave it open, and the arrivals, by how long keys waited. Arrivals at random
 // are kept unless they can't explain the waits.

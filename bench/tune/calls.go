@@ -27,7 +27,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	if o.Calls > 0 {
 		f.Calls = o.Calls
 	}
-	if f.Calls < 0.01 {
+	if f.Calls < fewCalls {
 		f.Calls = 0
 		if made == 0 {
 			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
@@ -53,7 +53,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	}
 	busy := 0
 	for _, other := range d.Queues {
-		if other.Work.Sum > 0.02*all {
+		if other.Work.Sum > worked*all {
 			busy++
 		}
 	}
@@ -62,11 +62,11 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
-	if o.Calls > 0 && waits+latencies > 1.1*f.Work && latencies < f.Work {
+	if o.Calls > 0 && waits+latencies > overlapping*f.Work && latencies < f.Work {
 		f.unknown(untimed+": all the process's calls waited %s each, longer than this queue's can have", durations.Seconds(f.Throttle))
 		f.limiter, f.Throttle, waits = scrape.Histogram{}, 0, 0
 	}
-	if waits+latencies > 1.1*f.Work {
+	if waits+latencies > overlapping*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
 		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f%% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
 		if f.Throttle > 0.01 {
@@ -97,15 +97,14 @@ func (f *fit) reconcileCalls(calls, latency float64) {
 	f.Busy = max(f.Work-calls*f.Throttle, calls*latency, 1e-3*f.Work)
 	f.CallLatency = min(latency, 0.98*f.Busy/calls)
 	f.Service = f.Busy - calls*f.CallLatency
-	// Few calls wait, but long: 3% of the work may be a sixth of what a bucket holds.
-	f.throttled = calls*f.Throttle > 0.01*f.Work
+	f.throttled = calls*f.Throttle > throttledBy*f.Work
 }
 
 // limit compares the calls with the limit that they are said to be made under.
 func (f *fit) limit() {
 	s := &f.current
 	rate := f.CallRate + f.Background
-	if s.QPS == 0 && f.Throttle > 0.002 {
+	if s.QPS == 0 && f.Throttle > limited {
 		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), number(rate))
 		s.QPS, s.Burst = rate, max(1, int(rate))
 		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
@@ -116,7 +115,7 @@ func (f *fit) limit() {
 	}
 	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
 	s.QPS, s.Burst = 0, 0
-	if f.Throttle > 0.002 {
+	if f.Throttle > limited {
 		s.QPS, s.Burst = rate, max(1, int(1.5*rate))
 	}
 	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"

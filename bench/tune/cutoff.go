@@ -79,7 +79,7 @@ func (m *Model) least(o Objective) float64 {
 		return m.Busy
 	case m.Spec != nil && m.Observations == 0:
 		return m.Spec.Reconcile.Service.Quantile(o.P)
-	case m.Calls*m.Throttle > 0.03*m.Work:
+	case m.Calls*m.Throttle > manyWaits*m.Work:
 		return 0 // the durations hold many waits for the client's limit
 	}
 	low, _ := m.work.Quantile(o.P)

@@ -54,7 +54,7 @@ func (d division) calls() (list []float64) {
 // both ends predict that explain it.
 func (f *fit) divide(ctx context.Context, t trial, progress func(string)) error {
 	d := f.division
-	if d.most < 1.15*d.least || d.most*f.Throttle < 0.01*f.Work {
+	if d.most < 1.15*d.least || d.most*f.Throttle < throttledBy*f.Work {
 		return nil // nothing is open that matters
 	}
 	first := f.Calls

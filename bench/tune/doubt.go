@@ -186,7 +186,7 @@ func (m *Model) others(ctx context.Context, s Settings, seed uint64) ([]Figures,
 		p.take(c)
 		models = append(models, p)
 	}
-	if s.QPS > 0 && m.Calls > 0 && m.Calls*m.Throttle < 0.01*m.Work && m.Observations > 0 {
+	if s.QPS > 0 && m.Calls > 0 && m.Calls*m.Throttle < throttledBy*m.Work && m.Observations > 0 {
 		// Where no call waited, nothing tells whether all reconciles make as many.
 		p := m.alone(0)
 		p.calledBy(callers{chance: true})

@@ -68,7 +68,7 @@ func (r *Reproduction) verdict(score float64, overloaded bool) string {
 		return "good: the measurement is one that the model could have given"
 	case score <= fits:
 		return "fair: " + differs
-	case r.Distance < 0.15:
+	case r.Distance < fairShare:
 		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
 	}
 	return fmt.Sprintf("poor: %.0f%% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
@@ -78,7 +78,7 @@ func (r *Reproduction) verdict(score float64, overloaded bool) string {
 // the score: nothing where it does, or where what differs is small beside the work.
 func (r *Reproduction) differs() string {
 	least := 0.1 * r.WorkMean[0]
-	if x, y := r.WaitMean[1]+least, r.WaitMean[0]+least; max(x/y, y/x) > 1.5 {
+	if x, y := r.WaitMean[1]+least, r.WaitMean[0]+least; max(x/y, y/x) > unlikeMean {
 		return fmt.Sprintf("the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
 	}
 	outside := 0
@@ -211,8 +211,8 @@ func (a *Advice) contentment() string {
 // quiet reports whether there is no reason to look for other settings: nobody asked for
 // anything, and workers and client are far from full.
 func (m *Model) quiet(now Figures, o Options) bool {
-	return len(o.Objectives) == 0 && m.Observations > 0 && now.Stable && now.Load < thresholds.quietLoad.value &&
-		now.Wait.P99.Mean < thresholds.feltWait.value && m.Calls*m.Throttle < thresholds.heldUp.value*m.Work
+	return len(o.Objectives) == 0 && m.Observations > 0 && now.Stable && now.Load < quietLoad &&
+		now.Wait.P99.Mean < feltWait && m.Calls*m.Throttle < heldUp*m.Work
 }
 
 // noCalls is why nothing is said of the client's limit.
@@ -239,25 +239,25 @@ func (a *Advice) bottleneck() string {
 		waiting = 1 - m.Busy/f.Work.Mean.Mean
 	}
 	switch {
-	case f.Bottleneck == "retry bucket" && f.Load > 0.7:
+	case f.Bottleneck == "retry bucket" && f.Load > binding:
 		return fmt.Sprintf("The retry bucket binds: %s failures a second against %s, so retries wait for tokens and not for their back-off.", number(m.AddRate*m.Failure), number(s.BucketRate))
-	case f.Bottleneck == "client QPS" && f.Load >= 1 || waiting > 0.1:
+	case f.Bottleneck == "client QPS" && f.Load >= 1 || waiting > heldUp:
 		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", number(m.AddRate*m.Calls+m.Background), number(s.QPS))
 		if waiting > 0 {
 			text += fmt.Sprintf(", and workers spend %.0f%% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
-	case f.Bottleneck == "queue" && f.Load > 0.7:
+	case f.Bottleneck == "queue" && f.Load > binding:
 		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f%% of the time.", number(m.AddRate), s.Queue, 100*f.Load)
 	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
-	case f.Utilisation.Mean > 0.6 || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= 2:
+	case f.Utilisation.Mean > bindingWork || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= inBursts:
 		who := fmt.Sprintf("%d of them are", s.Workers)
 		if s.Workers == 1 {
 			who = "the only one is"
 		}
 		return fmt.Sprintf("Workers bind: %s busy %.0f%% of the time.", who, 100*f.Utilisation.Mean)
-	case m.Dispersion > 2 && f.Wait.P99.Mean > m.Busy:
+	case m.Dispersion > inBursts && f.Wait.P99.Mean > m.Busy:
 		return fmt.Sprintf("Bursts bind: keys arrive %s%s; on average the workers are busy only %.0f%% of the time.", m.Bursts, m.workOff(s), 100*f.Utilisation.Mean)
 	}
 	return fmt.Sprintf("Nothing binds: workers are busy %.0f%% of the time.", 100*f.Utilisation.Mean)

@@ -11,10 +11,6 @@ import (
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
-// minObservations is how many reconciles advice needs: a 99th percentile then
-// has two beyond it.
-const minObservations = 200
-
 // A fit is a model on the way, with what was found.
 type fit struct {
 	*Model
@@ -83,11 +79,11 @@ func lumped(d *scrape.Delta, q scrape.Queue) (why, record string) {
 		all += other.Work.Sum
 	}
 	switch held := d.Client.Limiter.Sum / all; {
-	case held > 0.1:
+	case held > heldUp:
 		rate := d.Client.Calls() / d.Interval.Seconds()
 		return why + fmt.Sprintf(": the client's limit holds them there (%s API calls a second waited %s each for it, %.0f%% of the work), so neither the reconciles' own time nor bursts can be told from what it does to them", number(rate), durations.Seconds(d.Client.Limiter.Mean()), 100*min(1, held)),
 			fmt.Sprintf("two scrapes while the client's limit doesn't bind: with QPS and burst of the controller's client raised for that time, the QPS to %s or more, and its new values as --qps and --burst", number(tidy(2*rate, math.Inf(1))))
-	case q.Wait.Mean() > q.Work.Mean() || q.Grown > max(20, 0.05*q.Adds):
+	case q.Wait.Mean() > q.Work.Mean() || grew(q):
 		return why + ": every key waits that long, so neither bursts nor the spread of the service time can be told",
 			"an interval with less load, or with more workers, in which some keys wait and some don't, or " + finer
 	}
@@ -137,12 +133,12 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	f.calls(d, q, o, own)
 	f.service = fitService(q.Work, f.Model, f.latencies(), false)
 	f.Offered = f.AddRate * f.Busy
-	f.grown = q.Grown > max(20, 0.05*q.Adds)
-	f.overloaded = f.grown || f.Utilisation > 0.985
-	if p := q.Wait.Precision(); p >= 4 {
+	f.grown = grew(q)
+	f.overloaded = f.grown || f.Utilisation > overloadedAt
+	if p := q.Wait.Precision(); p >= coarse {
 		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)
 	}
-	if q.Unfinished > 0.05*q.Work.Sum {
+	if q.Unfinished > underWay*q.Work.Sum {
 		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", durations.Seconds(q.Unfinished), durations.Seconds(q.Longest))
 	}
 	f.spec(q.Name, o)
@@ -156,6 +152,9 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	return f
 }
 
+// grew tells that more came than was worked off.
+func grew(q scrape.Queue) bool { return q.Grown > max(grownLeast, grownShare*q.Adds) }
+
 // retries tells failures from delays as far as the counters do.
 func (f *fit) retries(q scrape.Queue, n float64) {
 	results := 0.0
@@ -165,12 +164,12 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 	switch {
 	case results > 0:
 		f.Failure = (q.Results["error"] + q.Results["requeue"]) / results
-		if later := q.Results["requeue_after"] / results; later > 0.01 {
+		if later := q.Results["requeue_after"] / results; later > worthSaying {
 			f.unknown("the delays of RequeueAfter: %.0f%% of the reconciles ask for one, and their adds count as arrivals", 100*later)
 		}
-	case q.Retries > 0.6*n:
+	case q.Retries > delayed*n:
 		f.unknown("the share of reconciles that fail: %s delayed adds on %s reconciles are more than failures explain, so they count as arrivals (AddAfter); controller_runtime_reconcile_total would tell", number(q.Retries), number(n))
-	case q.Retries > 0.001*n:
+	case q.Retries > failing*n:
 		f.Failure = q.Retries / n
 		f.unknown("failures and AddAfter from each other: workqueue_retries_total counts both, and all %s count as failures", number(q.Retries))
 	}
@@ -191,7 +190,7 @@ func (f *fit) spec(name string, o Options) {
 		// A key that waits can't be added again, which hides W seconds of every
 		// cycle of a key's arrivals: e = 1/(W + 1/λ).
 		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)
-		if hidden < 0.95 {
+		if hidden < alwaysWaiting {
 			rate = f.ArrivalRate / (1 - hidden)
 			f.Coalesced, f.RawRate = hidden, rate
 		} else {

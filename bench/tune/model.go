@@ -88,10 +88,6 @@ func (m *Model) calling() bool {
 	return m.Calls > 0 || m.Spec != nil && !m.Spec.Reconcile.Calls.IsZero()
 }
 
-// floor is where the comparison of waits begins, in seconds: below it they are
-// the Go scheduler's and the timers', which are not simulated.
-const floor = 1e-3
-
 // coarsened merges the buckets below the floor.
 func coarsened(h scrape.Histogram) scrape.Histogram {
 	first := 0

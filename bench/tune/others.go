@@ -44,7 +44,7 @@ func (s *search) better(f, now Figures) bool {
 		return false
 	}
 	settle := f.Settle.P99.Mean / now.Settle.P99.Mean
-	return settle < 0.9 || settle < 1.1 && f.QueueCores.Mean < now.QueueCores.Mean-worthwhile
+	return settle < gained || settle < lost && f.QueueCores.Mean < now.QueueCores.Mean-worthwhile
 }
 
 // excess is by how much the objectives are missed, as a sum of logarithms.
@@ -104,7 +104,7 @@ func queueVariant(priority bool) string {
 }
 
 // fails tells whether there are retries that back-off could matter to.
-func (m *Model) fails() bool { return m.Spec.Reconcile.Failure > 0.001 }
+func (m *Model) fails() bool { return m.Spec.Reconcile.Failure > failing }
 
 // lists tells whether objects come by lists or resyncs, which priorities are for.
 func (m *Model) lists() bool {

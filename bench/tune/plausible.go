@@ -8,10 +8,6 @@ import (
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 )
 
-// inaccurate is how far off an interval may be that somebody gives: what it takes to
-// scrape twice.
-const inaccurate = 0.02
-
 // unstaffed refuses a queue of which nothing says how many workers it has: client-go has no
 // default, and one that is made up would make up the advice.
 func (f flavour) unstaffed(q scrape.Queue, c Current, interval time.Duration) (why, say string) {

@@ -69,10 +69,6 @@ func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 	return costs, nil
 }
 
-// worthwhile is the share of a processor that a queue has to save to be worth
-// the change.
-const worthwhile = 0.01
-
 // queue is the cost of a variant, zero if it isn't known.
 func (m *Model) queue(variant string) QueueCost {
 	for _, c := range m.queues {

@@ -1,14 +1,47 @@
 package tune
 
-// A threshold is where a decision turns, and why there.
-type threshold struct {
-	value  float64
-	reason string
-}
+// Where a decision turns, and why there: one a row.
+const (
+	// What is advised.
+	floor       = 1e-3 // seconds: shorter waits are the Go scheduler's and the timers', which are not simulated
+	idle        = 0.02 // utilisation: beside fewer keys than that no change of workers shows
+	quietLoad   = 0.2  // of what there is: with four fifths of workers and client free, a wait is a burst's and not theirs
+	feltWait    = 1    // seconds: what settles within one is not felt by people or by other controllers, whose own waits are longer
+	heldUp      = 0.1  // of the work: from there on the client's limit and not the workers decides
+	binding     = 0.7  // of the retry bucket, or of the queue's lock: waits for it then are longer than what waits for
+	bindingWork = 0.6  // utilisation of workers: keys then wait for workers more than for anything else
+	inBursts    = 2    // index of dispersion of arrivals: twice that of chance
+	gained      = 0.9  // of the 99th percentile until settled: a tenth less is worth another setting, ...
+	lost        = 1.1  // ... and a tenth more is not
+	worthwhile  = 0.01 // cores: less is not worth another queue
+	tellable    = 1.25 // how near a prediction is wanted, as a factor
+	telling     = 1.5  // as a factor: from where on it is said that a prediction is not that near
 
-// thresholds are of what is advised and of what is believed.
-var thresholds = struct{ quietLoad, feltWait, heldUp threshold }{
-	quietLoad: threshold{0.2, "with four fifths of the workers and of the client's limit free, a wait is a burst's and not theirs"},
-	feltWait:  threshold{1, "seconds: what settles within one is not felt by people or by other controllers, whose own waits are longer"},
-	heldUp:    threshold{0.1, "of the work: from there on the client's limit and not the workers decides"},
-}
+	// What a measurement has to hold.
+	minObservations = 200   // reconciles: a 99th percentile then has two beyond it
+	minSteps        = 8     // of a series: fewer tell no variance
+	inaccurate      = 0.02  // of an interval that somebody gives: what it takes to scrape twice
+	grownShare      = 0.05  // of the adds, and ...
+	grownLeast      = 20    // ... keys: a queue that grew by more was not carried
+	overloadedAt    = 0.985 // utilisation: simulations of more do not end
+	coarse          = 4     // ratio of a bucket's bounds: a quantile read from it may be off by as much
+	underWay        = 0.05  // of the work: so much of it had not ended
+	worthSaying     = 0.01  // of the reconciles, of which something is not known
+	failing         = 0.001 // of the reconciles: fewer failures change nothing
+	delayed         = 0.6   // delayed adds a reconcile: more are no failures
+	alwaysWaiting   = 0.95  // of a key's time: it can't be that many
+
+	// What is told of API calls.
+	fewCalls    = 0.01  // a reconcile: fewer are as good as none
+	worked      = 0.02  // of all queues' work: less makes no calls that matter
+	overlapping = 1.1   // of the work: calls that take longer were made at the same time or outside of it
+	limited     = 0.002 // seconds that a call waited: no client without a limit takes as long
+	throttledBy = 0.01  // of the work: few calls wait, but long, so 3% of the work may be a sixth of what a bucket holds
+	manyWaits   = 0.03  // of the work: durations then hold waits that a higher limit ends
+
+	// What explains a measurement: scores are mean squares of standard deviations.
+	fits       = 6    // taken for the measured one if no other model explains it better: 2.4 deviations are the rule
+	surely     = 2    // if no figure is odd, no others are tried; of 90 fits to known systems of that kind 5 had more
+	fairShare  = 0.15 // of the reconciles: in other buckets than the model's, which is still fair
+	unlikeMean = 1.5  // ratio of the mean waits, measured and the model's
+)

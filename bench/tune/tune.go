@@ -149,9 +149,6 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 	return r, nil
 }
 
-// minSteps is how many steps of a series say anything on how the load varies.
-const minSteps = 8
-
 // content tells that nothing can be gained: the workers hardly work, no key
 // waits longer than a goroutine takes to wake up, and no objective forbids the
 // current settings, and nobody asks for others.
@@ -171,7 +168,7 @@ func (f *fit) content(o Options) bool {
 			return false
 		}
 	}
-	return len(o.WhatIf) == 0 && f.Utilisation < 0.02 && wait <= floor && f.Throttle*f.Calls < 0.1*f.Work
+	return len(o.WhatIf) == 0 && f.Utilisation < idle && wait <= floor && f.Throttle*f.Calls < heldUp*f.Work
 }
 
 // keep is the advice to change nothing.

@@ -39,7 +39,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		_, scatter = moments(each)
 		scatter *= x.shorter
 		usual = min(durations.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
-		if f.Calls*usual < 0.01*f.Work {
+		if f.Calls*usual < throttledBy*f.Work {
 			return nil
 		}
 		f.waiting(usual)
@@ -134,7 +134,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 		}
 	}
 	g := parts[best]
-	f.Model, f.service, f.throttled = g.Model, g.service, g.Calls*g.Throttle > 0.01*g.Work
+	f.Model, f.service, f.throttled = g.Model, g.service, g.Calls*g.Throttle > throttledBy*g.Work
 	f.divided = others
 	for i, text := range f.unidentified {
 		if strings.HasPrefix(text, untimed) {

@@ -16,11 +16,6 @@ type openness struct {
 	lasting bool    // how long more comes than the workers can do
 }
 
-const (
-	tellable = 1.25 // how near a prediction is wanted, as a factor
-	telling  = 1.5  // from where on it is said that it is not
-)
-
 // vague99 tells that the interval of the 99th percentile of the wait reaches further
 // than telling, and by more than a tenth of what events take to be settled, beside
 // which nobody notices it.
