@@ -109,7 +109,7 @@ func (g Gate) Markdown() []byte {
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("### %s", text(g.Verdict()))
 	line("")
-	line("%s → %s. A change counts only beyond chance (Mann–Whitney U, Holm's correction) and beyond the noise floor; where both runs hold the same upstream code, it is told beside it.", code(g.Old), code(g.New))
+	line("%s → %s. A change counts only beyond chance (Mann–Whitney U, and signed ranks of samples taken in turns; Holm's correction) and beyond the noise floor; where both runs hold the same upstream code, it is told beside it.", code(g.Old), code(g.New))
 	if len(g.Failed) > 0 {
 		line("")
 		line("| benchmark | unit | old | new | change | noise | p adjusted | limit |")

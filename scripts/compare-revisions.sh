@@ -110,6 +110,7 @@ sample() {
 orders=("base again head" "again head base" "head base again")
 for ((round = 0; round < rounds; round++)); do
   echo "round $((round + 1)) of $rounds" >&2
+  for side in base head; do echo "# round $round" >>"$samples/$side.txt"; done
   for arm in ${orders[round % 3]}; do
     if [ "$arm" != again ]; then
       sample "$arm" "$samples/$arm.txt"
@@ -123,5 +124,5 @@ for ((round = 0; round < rounds; round++)); do
   done
 done
 code=0
-"$benchrun" compare "$samples/base.txt" "$samples/head.txt" ${gate[@]+"${gate[@]}"} || code=$?
+"$benchrun" compare --paired "$samples/base.txt" "$samples/head.txt" ${gate[@]+"${gate[@]}"} || code=$?
 exit "$code"

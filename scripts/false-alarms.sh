@@ -34,7 +34,7 @@ The gate failed in $(count '$1 == "comments" && $3 == 1') of $(count '$1 == "com
 benchmark of four a tenth more to do it found $(count '$1 == "slower" && index($5, $2)'), and named another one beside it in $(count '$1 == "slower" && $5 != "-" && $5 != $2').
 
 A comparison is \`scripts/compare-revisions.sh --rounds N --fail-on 'time>5%' BASE HEAD\`, with the base once more as control,
-of a module with four benchmarks of 50 ms each: $rounds rounds for comments, $longer for more to do. It took $(sed -n "$(((($(wc -l <"$log")) + 1) / 2))p" <<<"$times") s (median), its two builds and worktrees
+of a module with four benchmarks of 30 ms each: $rounds rounds for comments, $longer for more to do. It took $(sed -n "$(((($(wc -l <"$log")) + 1) / 2))p" <<<"$times") s (median), its two builds and worktrees
 with it, and at most $(tail -n 1 <<<"$times") s.
 
 | commit | comparison | benchmark | what the gate named | seconds |
@@ -145,7 +145,7 @@ EOF
 }
 
 # shellcheck disable=SC2016 # the shell of each sample fills it in
-sample='[ -x bench.test ] || go test -c -o bench.test .; exec ./bench.test -test.run "^$" -test.bench . -test.benchtime 50ms'
+sample='[ -x bench.test ] || go test -c -o bench.test .; exec ./bench.test -test.run "^$" -test.bench . -test.benchtime 30ms'
 for ((i = 0; i < comments + slower; i++)); do
   kind=comments planted=- n=$rounds
   module "" $((RANDOM % 20 + 1))

@@ -8,6 +8,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,11 +30,13 @@ type Change struct {
 	New       verdict.Summary `json:"new"`
 	Ratio     float64         `json:"ratio"`              // new / old medians: 1.05 is 5% more; 0 where only the old median is 0
 	Relative  float64         `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
-	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known
+	Paired    float64         `json:"paired,omitempty"`   // the same of the samples of one round, where both were taken in turns; 0 where they weren't
+	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known; where Paired is, the smaller of this and the signed rank test's, doubled
 	PAdjusted float64         `json:"pAdjusted"`          // Holm over all changes
 	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
 
-	samples int // that P is of, on the side that has fewer
+	samples int       // that P is of, on the side that has fewer
+	control []float64 // logarithms of the A/A control's ratios, round by round, where Paired is known
 }
 
 // Name is the benchmark with what tells it from others of that name:
@@ -45,14 +48,9 @@ func (c Change) Name() string {
 	return c.Benchmark
 }
 
-// Effect is the change that counts, as new / old: Relative where it is known.
+// Effect is the change that counts, as new / old: Relative or Paired where it is known.
 // It is 0 where only the old median is 0.
-func (c Change) Effect() float64 {
-	if c.Relative > 0 {
-		return c.Relative
-	}
-	return c.Ratio
-}
+func (c Change) Effect() float64 { return cmp.Or(c.Relative, c.Paired, c.Ratio) }
 
 // Grown is the change that counts in the unit; negative if it shrank.
 func (c Change) Grown() float64 {
@@ -95,7 +93,9 @@ type Result struct {
 // baseline is the same code: each sample counts by its ratio to the baseline's
 // of the same round, because times of unlike runs can't be compared. Otherwise
 // the values count as they are. The noise floor is the larger of what the A/A
-// controls of either side differ by from their baseline.
+// controls of either side differ by from their baseline. Samples that were taken in
+// turns (Options.Paired) count round by round, which takes out what the machine does
+// meanwhile, and their noise floor is that of a run: of all controls together.
 func Diff(o Options, paths ...string) (Result, error) {
 	s, err := read(o, paths...)
 	if err != nil {
@@ -138,7 +138,23 @@ func Diff(o Options, paths ...string) (Result, error) {
 	for i, p := range statistic.Holm(ps) {
 		result.Changes[i].PAdjusted = p
 	}
+	poolNoise(result.Changes)
 	return result, nil
+}
+
+// poolNoise sets the noise floors of changes that are known round by round.
+func poolNoise(changes []Change) {
+	var at []int
+	var controls []statistic.Control
+	for i, c := range changes {
+		if len(c.control) > 0 {
+			ratio, low, high := statistic.PairedRatio(c.control, 0.95)
+			at, controls = append(at, i), append(controls, statistic.Control{Ratio: ratio, Low: low, High: high})
+		}
+	}
+	for i, floor := range statistic.NoiseFloors(controls) {
+		changes[at[i]].Noise = floor
+	}
 }
 
 func keysOf(places []place, of func(place) benchproc.Key) []benchproc.Key {
@@ -203,6 +219,9 @@ func (s *results) change(before, after *cell, unit string, steady bool) Change {
 	c := Change{Unit: unit, Old: verdict.Summarise(a, 0.95), New: verdict.Summarise(b, 0.95), P: statistic.UTest(a, b), samples: min(len(a), len(b))}
 	c.Ratio = ratio(c.Old.Center, c.New.Center)
 	c.Noise = max(s.floor(before, unit), s.floor(after, unit))
+	if s.paired {
+		s.pair(&c, before, after)
+	}
 	if !steady {
 		return c
 	}
@@ -211,6 +230,48 @@ func (s *results) change(before, after *cell, unit string, steady bool) Change {
 		c.Relative = statistic.Center(y) / statistic.Center(x)
 	}
 	return c
+}
+
+// pair compares samples of the same rounds.
+func (s *results) pair(c *Change, before, after *cell) {
+	logs := logRatios(before, after, c.Unit)
+	if len(logs) == 0 {
+		return
+	}
+	c.samples = min(c.samples, len(logs))
+	shrunk, _, _ := statistic.PairedRatio(logs, 0.95)
+	c.Paired = 1 / shrunk
+	c.P = min(1, 2*min(c.P, statistic.SignedRank(logs)))
+	if b := s.baseline(before); b != nil {
+		c.control = logRatios(b, b.control, c.Unit)
+	}
+}
+
+// logRatios are those of the first cell's samples to the second one's, of the rounds
+// that both have.
+func logRatios(a, b *cell, unit string) (logs []float64) {
+	x, y := a.logs(unit), b.logs(unit)
+	for _, round := range slices.Sorted(maps.Keys(x)) {
+		if other, ok := y[round]; ok {
+			logs = append(logs, x[round]-other)
+		}
+	}
+	return logs
+}
+
+// logs are the mean logarithms of the samples of each round, of values above 0.
+func (c *cell) logs(unit string) map[int32]float64 {
+	values, rounds := c.in(unit)
+	sums, counts := map[int32]float64{}, map[int32]float64{}
+	for i, round := range rounds {
+		if values[i] > 0 {
+			sums[round], counts[round] = sums[round]+math.Log(values[i]), counts[round]+1
+		}
+	}
+	for round, n := range counts {
+		sums[round] /= n
+	}
+	return sums
 }
 
 // exact reports that a Unit line says of a unit that it is measured exactly:

@@ -356,3 +356,38 @@ func TestDiffOfEveryBeginning(t *testing.T) {
 	}
 	assert.Greater(t, read, len(b)/2)
 }
+
+// Samples that were taken in turns count round by round: a machine that grows slower
+// by half meanwhile hides no change of a twentieth.
+func TestPairedRounds(t *testing.T) {
+	write := func(name string, factor float64, marked bool) string {
+		text := ""
+		for round := range 10 {
+			if marked {
+				text += fmt.Sprintf("# round %d\n", round)
+			}
+			drift := 100 * (1 + 0.05*float64(round))
+			text += fmt.Sprintf("BenchmarkA 1 %.3f ns/op\n", drift*factor*(1+0.002*float64(round%3)))
+			if factor == 1 {
+				text += fmt.Sprintf("BenchmarkA-again 1 %.3f ns/op\n", drift*(1+0.002*float64((round+1)%3)))
+			}
+		}
+		return textFile(t, name, text)
+	}
+	old := write("old.txt", 1, true)
+	for _, paired := range []bool{false, true} {
+		result, err := Diff(Options{Paired: paired}, old, write("new.txt", 1.05, true))
+		require.NoError(t, err)
+		require.Len(t, result.Changes, 1)
+		assert.Equal(t, paired, result.Changes[0].Shown(), "%+v", result.Changes[0])
+		if paired {
+			assert.InDelta(t, 1.05, result.Changes[0].Effect(), 0.001)
+			assert.Less(t, result.Changes[0].Noise, 0.01)
+		}
+	}
+	result, err := Diff(Options{Paired: true}, old, write("same.txt", 1.0001, true))
+	require.NoError(t, err)
+	assert.False(t, result.Changes[0].Shown(), "%+v", result.Changes[0])
+	_, err = Diff(Options{Paired: true}, old, write("plain.txt", 1.05, false))
+	assert.ErrorContains(t, err, `plain.txt has no line "# round N"`)
+}

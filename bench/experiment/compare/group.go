@@ -16,6 +16,7 @@ type Options struct {
 	Row    string // what tells the rows apart, .fullname by default
 	Ignore string // keys that don't separate results
 	Filter string // which results count, all by default
+	Paired bool   // the samples were taken in turns, so that those of one round belong together
 }
 
 // A grouping puts results into tables of one configuration, rows and columns.
@@ -23,6 +24,7 @@ type grouping struct {
 	filter                   *benchproc.Filter
 	table, row, col, residue *benchproc.Projection
 	byFile                   bool // the columns are the files
+	paired                   bool // Options.Paired
 }
 
 func newGrouping(o Options) (grouping, error) {
@@ -31,7 +33,7 @@ func newGrouping(o Options) (grouping, error) {
 	if g.filter, err = benchproc.NewFilter(cmp.Or(o.Filter, "*")); err != nil {
 		return g, fmt.Errorf("--filter: %w", err)
 	}
-	g.byFile = cmp.Or(o.Col, ".file") == ".file"
+	g.byFile, g.paired = cmp.Or(o.Col, ".file") == ".file", o.Paired
 	var parser benchproc.ProjectionParser
 	for _, x := range []struct {
 		flag, projection string

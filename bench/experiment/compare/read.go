@@ -190,6 +190,9 @@ func (s *results) readFile(i int) error {
 	if prefixed != "" {
 		s.warnings = append(s.warnings, experiment.Warn("run", "results behind other text were left out: %s", prefixed))
 	}
+	if s.paired && lines.Round() < 0 {
+		return fmt.Errorf("--paired: %s has no line \"%sN\" before the samples of a round, as samples have that were taken in turns", f.raw, rawtext.RoundMark)
+	}
 	f.failure = lines.Failure()
 	if lines.Cut() {
 		s.warnings = append(s.warnings, experiment.Warn("run", "%s: the last line is cut off and was left out", f.raw))

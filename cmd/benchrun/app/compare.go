@@ -141,6 +141,7 @@ or versions differ.`,
 	f.StringVar(&o.Row, "row", "", "keys that a row is of (default .fullname: the whole name)")
 	f.StringVar(&o.Ignore, "ignore", "", "keys of the configuration that don't separate results, as in cpu,commit")
 	f.StringVar(&o.Filter, "filter", "", "which results count, as in 'goarch:amd64 .name:Queue' (default all)")
+	f.BoolVar(&o.Paired, "paired", false, "the samples were taken in turns: compare those of one round, behind the lines \"# round N\"")
 	f.StringVar(&gate.markdown, "markdown", "", "write a job summary in Markdown to this file; $GITHUB_STEP_SUMMARY is appended to")
 	f.StringVar(&gate.junit, "junit", "", "write JUnit XML to this file: a test for each comparison under a limit")
 	f.StringVar(&history, "history", "", "append NEW's figures to this file, a line of JSON each time, for benchrun trend")
