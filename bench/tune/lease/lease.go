@@ -16,6 +16,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/loadgen/sim/failover"
 )
 
@@ -67,9 +68,9 @@ type Advice struct {
 // A Choice is the best that can be had at a retry period.
 type Choice struct {
 	failover.Settings
-	Failover time.Duration `json:"failoverP99Nanoseconds"`
-	Calls    float64       `json:"apiCalls"`
-	Outage   time.Duration `json:"outageNanoseconds"` // of the API server that a leader is sure to survive
+	Failover time.Duration `json:"failoverP99Nanoseconds"` // of the recommended one as After has it
+	Calls    float64       `json:"apiCalls"`               // likewise; of others as reckoned without errors
+	Outage   time.Duration `json:"outageNanoseconds"`      // of the API server that a leader is sure to survive
 }
 
 // searchRuns are enough to place a 99th percentile within a few percent.
@@ -135,11 +136,22 @@ func (a *Advice) search(ctx context.Context) error {
 
 // show simulates the current and the recommended settings.
 func (a *Advice) show(ctx context.Context) (err error) {
-	if a.Before, err = a.scenarios(ctx, a.Current); err != nil {
+	a.Before, err = a.scenarios(ctx, a.Current)
+	if a.Recommended == a.Current {
+		a.After = a.Before // of other runs the same settings would seem to differ
+	} else if err == nil {
+		a.After, err = a.scenarios(ctx, a.Recommended)
+	}
+	if err != nil {
 		return err
 	}
-	if a.After, err = a.scenarios(ctx, a.Recommended); err != nil {
-		return err
+	all := byScenario(a.After)
+	for i := range a.Choices {
+		if c := &a.Choices[i]; c.Settings == a.Recommended { // all runs know better than the search's few and the reckoning
+			steady := all[failover.Steady]
+			c.Failover = all[failover.Crash].Failover.At(0.99)
+			c.Calls = steady.LeaderCalls + float64(max(a.World.Candidates, 1)-1)*steady.StandbyCalls
+		}
 	}
 	a.BeyondSkew, err = a.beyondSkew(ctx, a.Recommended)
 	return err
@@ -283,7 +295,11 @@ func (p *Problem) impossible(ctx context.Context) error {
 
 // leaderless says that nobody leads.
 func leaderless(s failover.Settings, r failover.Result) string {
-	return fmt.Sprintf("%v, nobody leads after a crash in any of %d runs: API calls (latency %v) outlast the renew deadline of %v", s, r.Config.Runs, r.Config.Latency, s.RenewDeadline)
+	why := fmt.Sprintf("API calls (latency %v) outlast", r.Config.Latency)
+	if r.Config.Errors > 0 {
+		why = fmt.Sprintf("API calls (latency %v, %s fail) don't succeed within", r.Config.Latency, wording.Percent(r.Config.Errors))
+	}
+	return fmt.Sprintf("%v, nobody leads after a crash in any of %d runs: %s the renew deadline of %v", s, r.Config.Runs, why, s.RenewDeadline)
 }
 
 // scenarios simulates settings in all of them, with an error in some.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,10 +90,10 @@ func (e *electionTuning) check(given func(flag string) bool) error {
 		return fmt.Errorf("--failover: found %v, expected more than 0", e.objectives.Failover)
 	case e.objectives.Failover > 24*time.Hour: // as a lease duration may be
 		return fmt.Errorf("--failover: found %v, expected at most %v", e.objectives.Failover, 24*time.Hour)
-	case given("api-budget") && !(e.objectives.Calls > 0):
-		return fmt.Errorf("--api-budget: found %v, expected calls a second above 0", e.objectives.Calls)
-	case given("clock-skew") && e.objectives.Skew == 0:
-		return errors.New("--clock-skew: found 0, expected a factor above 1 and up to 10")
+	case given("api-budget") && !(e.objectives.Calls > 0 && !math.IsInf(e.objectives.Calls, 1)):
+		return fmt.Errorf("--api-budget: found %v, expected a number of calls a second above 0", e.objectives.Calls)
+	case !(e.objectives.Skew > 1 && e.objectives.Skew <= 10):
+		return fmt.Errorf("--clock-skew: found %v, expected a factor above 1 and up to 10", e.objectives.Skew)
 	case e.world.Candidates < 2 || e.world.Candidates > 100:
 		return fmt.Errorf("--candidates: found %d, expected 2 to 100, so that there is one to take over", e.world.Candidates)
 	case !(e.world.Errors >= 0 && e.world.Errors < 1):

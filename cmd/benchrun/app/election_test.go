@@ -35,27 +35,29 @@ func TestElection(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "kept"), nil, 0o666))
 	for want, args := range map[string]string{
-		"--lease: found \"15s\"":                 "--lease=15s",
-		"--lease: found \"x\"":                   "--lease=15s/10s/x",
-		"--lease: renew deadline: found 2s":      "--lease=15s/2s/2s",
-		"--elector: unknown elector \"zab\"":     "--elector=zab",
-		"--api-latency:":                         "--api-latency=soon",
-		"--api-stall:":                           "--api-stall=soon",
-		"--candidates: found -1":                 "--candidates=-1",
-		"--candidates: found 0, expected 2":      "--candidates=0",
-		"--candidates: found 1, expected 2":      "--candidates=1",
-		"--candidates: found 101":                "--candidates=101",
-		"--runs: found 0":                        "--runs=0",
-		"--api-errors: found 1":                  "--api-errors=1",
-		"--api-stall-every: expected":            "--api-stall-every=1m",
-		"--failover: found 0s":                   "--failover=0",
-		"--api-budget: found -1":                 "--api-budget=-1",
-		"--clock-skew: found 0":                  "--clock-skew=0",
-		"unknown flag: --workers":                "--workers=5",
-		"--out: ":                                "--out=" + full,
-		"no settings fail over in 2s":            "--failover=2s",
-		"0.0001 API calls/s are too few":         "--api-budget=0.0001",
-		"clock skew: found 1, expected a factor": "--clock-skew=1",
+		"--lease: found \"15s\"":             "--lease=15s",
+		"--lease: found \"x\"":               "--lease=15s/10s/x",
+		"--lease: renew deadline: found 2s":  "--lease=15s/2s/2s",
+		"--elector: unknown elector \"zab\"": "--elector=zab",
+		"--api-latency:":                     "--api-latency=soon",
+		"--api-stall:":                       "--api-stall=soon",
+		"--candidates: found -1":             "--candidates=-1",
+		"--candidates: found 0, expected 2":  "--candidates=0",
+		"--candidates: found 1, expected 2":  "--candidates=1",
+		"--candidates: found 101":            "--candidates=101",
+		"--runs: found 0":                    "--runs=0",
+		"--api-errors: found 1":              "--api-errors=1",
+		"--api-stall-every: expected":        "--api-stall-every=1m",
+		"--failover: found 0s":               "--failover=0",
+		"--api-budget: found -1":             "--api-budget=-1",
+		"--api-budget: found +Inf, expected": "--api-budget=Inf",
+		"--clock-skew: found 0":              "--clock-skew=0",
+		"--clock-skew: found NaN, expected":  "--clock-skew=NaN",
+		"unknown flag: --workers":            "--workers=5",
+		"--out: ":                            "--out=" + full,
+		"no settings fail over in 2s":        "--failover=2s",
+		"0.0001 API calls/s are too few":     "--api-budget=0.0001",
+		"--clock-skew: found 1, expected":    "--clock-skew=1",
 	} {
 		code, _, stderr := benchrun(t, "election", "--runs=20", "--seed=1", args)
 		assert.Equal(t, 2, code, args)
@@ -100,7 +102,7 @@ func TestElectionInterrupted(t *testing.T) {
 	}
 	assert.Equal(t, []string{"0.50, 0.00", "-"}, cells["API calls a second: leader, each other"])
 	assert.Equal(t, []string{"0", "-"}, cells["runs in which two led at once"])
-	assert.Equal(t, []string{"-", "-"}, cells["API calls of 3s for a renew deadline: leader kept"])
+	assert.Equal(t, []string{"-", "-"}, cells["leader kept though API calls take 3s, for one renew deadline"])
 }
 
 func TestElectionRefusesALongFailover(t *testing.T) {
