@@ -15,6 +15,9 @@ type Replicas struct {
 	Results []Result `json:"results"` // in the order of their seeds, whatever order they ended in
 }
 
+// maxReplicas is more than make any interval narrower, and few enough to hold in memory.
+const maxReplicas = 10_000
+
 // Replicate runs n simulations, as many at a time as there are processors, with
 // seeds drawn from the configuration's. It fails with the first of them; when the
 // context ends, the error comes with the results so far. The configuration can't
@@ -29,8 +32,8 @@ func Replicate(ctx context.Context, c Config, n int) (Replicas, error) {
 // ReplicateFunc is Replicate with arrivals made for each simulation from its
 // seed; nil ones are the spec's schedule.
 func ReplicateFunc(ctx context.Context, c Config, n int, arrivals func(seed uint64) Arrivals) (Replicas, error) {
-	if n < 1 {
-		return Replicas{}, errors.New("sim: no replicas, expected at least 1")
+	if n < 1 || n > maxReplicas {
+		return Replicas{}, fmt.Errorf("sim: replicas: found %d, expected 1 to %d", n, maxReplicas)
 	}
 	if err := c.prepare(); err != nil {
 		return Replicas{}, fmt.Errorf("sim: %w", err)

@@ -304,7 +304,7 @@ func TestWrongConfigurations(t *testing.T) {
 		assert.ErrorContains(t, err, tt.want)
 	}
 	_, err := Replicate(t.Context(), Config{Spec: steady()}, 0)
-	assert.ErrorContains(t, err, "no replicas")
+	assert.ErrorContains(t, err, "replicas: found 0, expected 1 to 10000")
 }
 
 // A queue that serves one item at a time is a server of its own before the

@@ -65,7 +65,7 @@ var flagOf = map[string]string{
 	"reconcile.limiter.baseDelay": "base-delay", "reconcile.limiter.maxDelay": "max-delay",
 	"reconcile.limiter.rate": "retry-rate", "reconcile.limiter.burst": "retry-burst",
 	"reconcile.resync": "resync", "reconcile.batch": "batch",
-	"duration": "duration", "warmup": "warmup", "queue": "queue",
+	"duration": "duration", "warmup": "warmup", "queue": "queue", "replicas": "replicas",
 	"workers": "workers", "qps": "qps", "burst": "burst", "baseDelay": "base-delay", "maxDelay": "max-delay", "bucketRate": "retry-rate", "bucketBurst": "retry-burst",
 }
 
@@ -73,8 +73,13 @@ var flagOf = map[string]string{
 // if none was.
 func byFlag(cmd *cobra.Command, err error) error {
 	field, problem, _ := strings.Cut(strings.TrimPrefix(err.Error(), "sim: "), ": ")
-	if flag := flagOf[field]; flag != "" && cmd.Flags().Changed(flag) {
+	flag := flagOf[field]
+	switch {
+	case flag != "" && cmd.Flags().Changed(flag):
 		return fmt.Errorf("--%s: %s", flag, problem)
+	case flag == "max-delay" && cmd.Flags().Changed("base-delay"): // the longest delay is good for any other
+		longest, _, _ := strings.Cut(strings.TrimPrefix(problem, "found "), ",")
+		return fmt.Errorf("--base-delay: found %v, expected at most the maximum delay, %s", cmd.Flags().Lookup("base-delay").Value, longest)
 	}
 	return nil
 }

@@ -197,9 +197,11 @@ type simulated struct {
 }
 
 type simulatedFigure struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-	sim.Interval
+	Name string   `json:"name"`
+	Unit string   `json:"unit"`
+	Mean float64  `json:"mean"`
+	Low  *float64 `json:"low,omitempty"` // one simulation has no interval
+	High *float64 `json:"high,omitempty"`
 }
 
 func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Replicas, took time.Duration) error {
@@ -213,8 +215,13 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 		if i.Mean == 0 {
 			continue
 		}
-		v.Figures = append(v.Figures, simulatedFigure{f.Name, f.Unit, i})
-		t.rows = append(t.rows, []string{f.Name, figureText(i.Mean, f.Unit), figureText(i.Low, f.Unit), figureText(i.High, f.Unit)})
+		figure, from, to := simulatedFigure{Name: f.Name, Unit: f.Unit, Mean: i.Mean}, "-", "-"
+		if v.Replicas > 1 {
+			figure.Low, figure.High = &i.Low, &i.High
+			from, to = figureText(i.Low, f.Unit), figureText(i.High, f.Unit)
+		}
+		v.Figures = append(v.Figures, figure)
+		t.rows = append(t.rows, []string{f.Name, figureText(i.Mean, f.Unit), from, to})
 	}
 	t.value = v
 	if err := l.out.print(cmd.OutOrStdout(), t); err != nil || l.out != "table" {
@@ -223,7 +230,7 @@ func (l *simCommandLine) print(cmd *cobra.Command, name string, replicas sim.Rep
 	out := cmd.OutOrStdout()
 	intervals := "FROM and TO bound each mean with 95% confidence"
 	if v.Replicas == 1 {
-		intervals = "one simulation gives no confidence interval, so FROM and TO repeat the mean"
+		intervals = "one simulation gives no confidence interval"
 	}
 	fmt.Fprintf(out, "\n%s of %s in %s; %s.\n",
 		wording.Count(v.Replicas, "simulation"), durations.Text(first.Load+first.Drain), durations.Text(took), intervals)
