@@ -253,11 +253,18 @@ func (f *fit) ofKeys(ctx context.Context, t trial, share float64, most int, prog
 	return x, true, err
 }
 
+// mostFilled is how many keys are simulated until most of them wait; more of them fill a
+// queue for so long that it may as well grow without end.
+const mostFilled = 100_000
+
 // bounded tells that there are so few keys that no more than all of them wait,
 // however few the workers are: what comes on top is coalesced.
 func (m *Model) bounded() bool {
 	if m.Spec == nil || m.Observations == 0 {
 		return false
+	}
+	if m.keysGiven {
+		return m.Spec.Resources[0].Count <= mostFilled
 	}
 	for _, c := range m.samples {
 		if c.keys >= keysUnknown {

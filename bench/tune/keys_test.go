@@ -20,6 +20,17 @@ func TestRateOfUnlikeKeys(t *testing.T) {
 	assert.Zero(t, f.rateOfUnlike(200, 5), "one key alone is not added as often")
 }
 
+// Keys that are told bound the queue, also as many of them as are taken where none is told.
+func TestToldKeysBoundTheQueue(t *testing.T) {
+	s := system{rate: 60, service: exponentially(0.05), mean: 0.05, workers: 3}
+	d := s.run(1, 100).delta(t)
+	q := d.Queues["q"]
+	for keys, bounded := range map[int]bool{0: false, 19_999: true, keysUnknown: true, 30_000: true, mostFilled + 1: false} {
+		f := newFit(d, q, clientGo.current(s.given(), q), Options{Keys: keys, Seed: 1}, false)
+		assert.Equal(t, bounded, f.bounded(), keys)
+	}
+}
+
 // Of few keys no more than all wait, so that workers too few for what arrives make
 // them wait for longer, but not without end, and may well be the cheapest that do.
 func TestFewKeysSaturateWorkers(t *testing.T) {

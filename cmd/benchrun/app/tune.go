@@ -192,8 +192,8 @@ func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--duration and --since-start are of one scrape, found %d; expected --interval", len(l.metrics))
 	case l.duration != 0 && l.sinceStart:
 		return errors.New("--duration: found it beside --since-start, expected one of them")
-	case l.options.Keys < 0:
-		return fmt.Errorf("--keys: found %d, expected a number of objects, or 0 if it is not known", l.options.Keys)
+	case l.options.Keys < 0 || l.options.Keys > 10_000_000: // as in a workload
+		return fmt.Errorf("--keys: found %d, expected 1 to 10000000 objects, or 0 if their number is not known", l.options.Keys)
 	case (len(l.metrics) > 0 || l.query.URL != "") && (cmd.Flags().Changed("service") || cmd.Flags().Changed("failure")):
 		return errors.New("--service and --failure are of a workload or recording, and have no effect with --metrics, which tell both")
 	case l.options.Client != "" && l.options.Client != "shared" && l.options.Client != "own":

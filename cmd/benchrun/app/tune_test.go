@@ -169,6 +169,8 @@ func TestTuneBadInput(t *testing.T) {
 		"unknown queue":      {append(both, "--queue", "x"), `unknown queue "x", expected one of deployment`},
 		"objective":          {append(both, "--objective", "fast"), `--objective: objective "fast": found no bound`},
 		"workers":            {append(both, "--workers", "0"), "--workers: found 0"},
+		"too many keys":      {append(both, "--keys", "2000000000"), "error: --keys: found 2000000000, expected 1 to 10000000 objects"},
+		"delay, longest set": {append(both, "--settings", file("maxDelay: 2s\n"), "--base-delay", "3s"), "error: --base-delay: found 3s, expected at most the maximum delay, 2s"},
 		"what if":            {append(both, "--what-if", "workers=3.5"), "error: --what-if: workers: found 3.5, expected a whole number"},
 		"too many workers":   {append(both, "--workers", "1000000"), "--workers: found 1000000, expected 1 to 100000"},
 		"no number":          {append(both, "--qps", "NaN"), "--qps: found NaN, expected 0 to 1000000000"},
