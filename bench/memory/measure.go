@@ -11,10 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/informerbench/informerbench/bench/memory/child"
 	"github.com/informerbench/informerbench/bench/memory/feed"
+	paths "github.com/informerbench/informerbench/bench/memory/fields"
 	"github.com/informerbench/informerbench/bench/memory/input"
 )
 
@@ -90,6 +93,17 @@ func (p Problem) check() error {
 		return fmt.Errorf("--repeats: found %d, expected at least 1", p.Repeats)
 	case p.Load.Handlers < 0 || p.Load.Handlers > 1000:
 		return fmt.Errorf("--handlers: found %d, expected 0 to 1000", p.Load.Handlers)
+	}
+	for _, path := range p.Drop {
+		if _, err := paths.Parse(path); err != nil {
+			return fmt.Errorf("--drop: %w", err)
+		}
+	}
+	if _, err := labels.Parse(p.Selector); err != nil {
+		return fmt.Errorf("--selector: found %q, expected labels as in app=web,tier!=test", p.Selector)
+	}
+	if _, err := fields.ParseSelector(p.Field); err != nil {
+		return fmt.Errorf("--field-selector: found %q, expected fields as in status.phase=Running", p.Field)
 	}
 	if p.Load.Form != child.Metadata {
 		if err := p.Set.Whole(); err != nil {

@@ -1,7 +1,10 @@
 package feed
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/informerbench/informerbench/bench/memory/fields"
@@ -61,8 +64,22 @@ func prepare(k Kind, remove []fields.Path) (*prepared, error) {
 func (k *prepared) check() error {
 	for i, o := range k.named {
 		if _, err := k.decode(o, encoding{}); err != nil {
-			return fmt.Errorf("object %d of %s: %w", i+1, k.Kind.Kind, err)
+			var x struct {
+				Metadata struct{ Namespace, Name string }
+			}
+			_ = json.Unmarshal(k.Sample[i], &x) // it was decoded before
+			return fmt.Errorf("%s %s: %s", k.Kind.Kind, strings.TrimPrefix(x.Metadata.Namespace+"/"+x.Metadata.Name, "/"), misfit(err))
 		}
 	}
 	return nil
+}
+
+var ofGo = regexp.MustCompile(`json: cannot unmarshal (.+) into Go struct field \w+\.(\S+) of type (\S+)$`)
+
+// misfit names the field of an object that its type can't hold.
+func misfit(err error) string {
+	if m := ofGo.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("%s: found a JSON %s, expected a %s", m[2], m[1], m[3])
+	}
+	return err.Error()
 }

@@ -40,6 +40,10 @@ func TestMemoryBadInput(t *testing.T) {
 		{"--form: found \"raw\"", pods + " --form raw"},
 		{"--measured: found 1", pods + " --measured 1"},
 		{"--drop: found", pods + " --drop metadata.name"},
+		{"--drop: found \"spec..x\"", pods + " --drop spec..x"},
+		{"--selector: found \"a==,,\", expected labels as in", pods + " --selector a==,,"},
+		{"--field-selector: found \"a=b=c\", expected fields as in", pods + " --field-selector a=b=c"},
+		{"Pod team/a: spec: found a JSON string, expected a v1.PodSpec", file("misfit.json", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"team","uid":"1","resourceVersion":"1"},"spec":"x"}`)},
 		{"--resource: goes with a file", "rolling-update --resource pods"},
 		{"expected one of table", pods + " -o xml"},
 	} {
