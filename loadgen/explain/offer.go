@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/durations"
@@ -75,15 +76,15 @@ func (e *Explanation) judge(spec *loadgen.Spec) {
 	case unlimited:
 		e.warn("events come as fast as possible: the controller's load has no rate")
 	case it.Utilisation >= 1:
-		e.warn("unstable: %.4g reconciles/s of %s need %.1f workers, there are %d; the queue grows", it.Reconciles, durations.Seconds(it.Service), it.Reconciles*it.Service, it.Workers)
+		e.warn("unstable: %s reconciles/s of %s need %.1f workers against %d; the queue grows", plain(it.Reconciles), durations.Seconds(it.Service), it.Reconciles*it.Service, it.Workers)
 	case it.PeakUse >= 1:
-		e.warn("the load's peaks need %.1f workers, there are %d; the queue grows while they last", it.PeakUse*float64(it.Workers), it.Workers)
+		e.warn("the load's peaks need %.1f workers against %d; the queue grows while they last", it.PeakUse*float64(it.Workers), it.Workers)
 	}
 	if it.QPS > 0 && it.Calls >= it.QPS {
-		e.warn("unstable: %.4g API calls/s against a client limit of %.4g/s; reconciles wait for it ever longer", it.Calls, it.QPS)
+		e.warn("unstable: %s API calls/s against a client limit of %s/s; reconciles wait for it ever longer", plain(it.Calls), plain(it.QPS))
 	}
 	if it.Retries > it.RetryLimit {
-		e.warn("unstable: %.4g retries/s against the limiter's %.4g/s; retries move ever further into the future", it.Retries, it.RetryLimit)
+		e.warn("unstable: %s retries/s against the limiter's %s/s; retries move ever further into the future", plain(it.Retries), plain(it.RetryLimit))
 	}
 	if r := spec.Reconcile; r.Resync > 0 && it.DrainSeconds >= r.Resync.Seconds() {
 		e.warn("unstable: a resync every %v queues what takes %s to drain", r.Resync, durations.Seconds(it.DrainSeconds))
@@ -93,4 +94,12 @@ func (e *Explanation) judge(spec *loadgen.Spec) {
 			e.warn("reading without pause (%s, goroutines: %d) takes all the CPU there is", r.Kind, r.Goroutines)
 		}
 	}
+}
+
+// plain writes four digits, and those of a large number in full, without an exponent.
+func plain(x float64) string {
+	if x >= 1e4 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
 }

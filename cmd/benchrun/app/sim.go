@@ -263,13 +263,17 @@ func bottleneckText(name string) string {
 }
 
 func figureText(x float64, unit string) string {
+	text := fmt.Sprintf("%.4g", x)
+	if x >= 1e4 {
+		text = fmt.Sprintf("%.0f", x) // no exponent
+	}
 	switch unit {
 	case "s":
 		return durations.Seconds(x)
 	case "share":
 		return wording.Percent(x)
 	case "1/s":
-		return fmt.Sprintf("%.4g/s", x)
+		return text + "/s"
 	}
-	return fmt.Sprintf("%.4g", x)
+	return text
 }

@@ -188,7 +188,7 @@ func printOffer(w io.Writer, e *explain.Explanation) {
 		}
 	}
 	c := e.Reconcile
-	fmt.Fprintf(w, "workers   %d, busy %s of the time, %s at the peak: %s reconciles/s of %v\n",
+	fmt.Fprintf(w, "workers   %d, loaded to %s, %s at the peak: %s reconciles/s of %v\n",
 		c.Workers, wording.Percent(c.Utilisation), wording.Percent(c.PeakUse), rounded(c.Reconciles), figureText(c.Service, "s"))
 	limit := "no client limit"
 	if c.QPS > 0 {

@@ -47,8 +47,15 @@ func TestWorkloadExplain(t *testing.T) {
 	lines := strings.Split(stdout, "\n")
 	require.Regexp(t, `^RESOURCE +KIND +PATTERN +OBJECTS +END +ADDED`, lines[0])
 	require.Regexp(t, `^pods +pod +rollout +6000 +`, lines[1])
-	require.Regexp(t, `\nworkers +5, busy 5\d\.?\d*% of the time`, stdout)
+	require.Regexp(t, `\nworkers +5, loaded to 5\d\.?\d*%, `, stdout)
 	require.Contains(t, stdout, "warning   the load's peaks need")
+
+	busy := filepath.Join(t.TempDir(), "busy.yaml")
+	require.NoError(t, os.WriteFile(busy, []byte("name: busy\nduration: 10s\nresources: [{name: a, kind: custom, count: 500, events: {pattern: mix, mix: {update: 1}, arrivals: {kind: poisson, rate: 20000}}}]\nreconcile: {workers: 1, service: 500us}\n"), 0o666))
+	code, stdout, stderr = benchrun(t, "workload", "explain", busy)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "\nworkers   1, loaded to 1000%, 1000% at the peak: 20000 reconciles/s of 500µs\n")
+	require.Contains(t, stdout, "\nwarning   unstable: 20000 reconciles/s of 500µs need 10.0 workers against 1; the queue grows\n")
 
 	code, stdout, stderr = benchrun(t, "workload", "explain", "lease-heartbeats", "-o", "json")
 	require.Equal(t, 0, code, stderr)
