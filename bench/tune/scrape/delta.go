@@ -45,7 +45,7 @@ func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 		if back, again := end.to(begin); again == 0 && len(back.Queues) > 0 {
 			return nil, fmt.Errorf("%s counts less than %s throughout: begin and end are swapped", end.Source, begin.Source)
 		}
-		return nil, fmt.Errorf("%s: every counter fell since %s, so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source)
+		return nil, fmt.Errorf("%s: counters of every queue that worked fell since %s (%s), so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source, counts.fallen())
 	}
 	d.Counts = counts.finest()
 	return d, nil
@@ -122,7 +122,11 @@ func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
 	c := Counts{Queues: map[string]Queue{}}
 	fallen := 0
 	for name, q := range end.Queues {
-		since, err := q.minus(begin.Queues[name])
+		was, known := begin.Queues[name]
+		since, err := q.minus(was)
+		if !known && q.Adds > 0 {
+			since.Doubts = append(slices.Clone(since.Doubts), "the queue is missing at the begin, so all that it ever counted is taken to be of the interval")
+		}
 		if err != nil {
 			since.Doubts = append(since.Doubts, err.Error())
 			since.Reset = true
@@ -137,6 +141,17 @@ func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
 	}
 	c.Client = end.Client.minus(begin.Client)
 	return c, fallen
+}
+
+// fallen names one counter of those that fell.
+func (c Counts) fallen() string {
+	for _, name := range c.Names() {
+		if q := c.Queues[name]; q.Reset && len(q.Doubts) > 0 {
+			first, _, _ := strings.Cut(q.Doubts[len(q.Doubts)-1], "\n")
+			return fmt.Sprintf("of %s, %s", name, first)
+		}
+	}
+	return ""
 }
 
 // changed counts the queues that counted anything in between.

@@ -265,6 +265,17 @@ func TestBetweenFaults(t *testing.T) {
 	_, err = Between(parse(t, histograms), parse(t, strings.NewReplacer("} 4", "} 1", "} 2", "} 0").Replace(histograms)), time.Minute)
 	assert.ErrorContains(t, err, "swapped")
 
+	// One counter that fell is not every one.
+	retries := "# TYPE workqueue_retries_total counter\nworkqueue_retries_total{name=\"a\"} "
+	_, err = Between(parse(t, histograms+retries+"50\n"), parse(t, strings.ReplaceAll(histograms, "} 4", "} 9")+retries+"3\n"), time.Minute)
+	assert.ErrorContains(t, err, "counters of every queue that worked fell since metrics.txt (of a, workqueue_retries_total fell from 50 to 3)")
+
+	// A queue that comes later is of the interval alone only if it began in it.
+	d, err = Between(parse(t, samples), one, time.Minute)
+	require.NoError(t, err)
+	assert.Contains(t, strings.Join(d.Queues["b"].Doubts, " "), "the queue is missing at the begin")
+	assert.NotContains(t, strings.Join(d.Queues["a"].Doubts, " "), "missing at the begin")
+
 	// Of another controller, and of one that lost a family.
 	_, err = Between(parse(t, histograms), parse(t, strings.ReplaceAll(histograms, `"a"`, `"b"`)), time.Minute)
 	assert.ErrorContains(t, err, "have no queue in common (a, and b)")
@@ -354,4 +365,10 @@ workqueue_adds_total{name="c"} 1
 	for name, want := range map[string]Queue{"a": {Kind: Prioritised, Depth: 5}, "b": {Kind: Plain, Depth: 7}, "c": {Kind: Untold}} {
 		assert.Equal(t, want, Queue{Kind: s.Queues[name].Kind, Depth: s.Queues[name].Depth}, name)
 	}
+}
+
+// A process whose series have neither a pod nor an instance has words too.
+func TestDescribed(t *testing.T) {
+	assert.Equal(t, "one without a pod or instance, b", Described([]string{"", "b"}))
+	assert.Equal(t, "a, b, c, d, e and 1 more", Described([]string{"a", "b", "c", "d", "e", "f"}))
 }

@@ -200,6 +200,10 @@ func Active(deltas map[string]*Delta) []string {
 // Described lists targets for a message, not all of many.
 func Described(targets []string) string {
 	const shown = 5
+	targets = slices.Clone(targets)
+	for i, name := range targets {
+		targets[i] = cmp.Or(name, "one without a pod or instance")
+	}
 	if len(targets) > shown {
 		return strings.Join(targets[:shown], ", ") + fmt.Sprintf(" and %d more", len(targets)-shown)
 	}

@@ -147,7 +147,7 @@ func (l *tuneCommandLine) deltas(cmd *cobra.Command, progress *progressLine) ([]
 	case len(active) == 0:
 		return nil, "", fmt.Errorf("none of %d replicas (%s) worked; record instead: a time in which one does", len(targets), scrape.Described(targets))
 	case len(active) == 1:
-		return []replica{{"", deltas[active[0]]}}, fmt.Sprintf("of %d replicas, %s alone worked: the advice is for it", len(targets), active[0]), nil
+		return []replica{{"", deltas[active[0]]}}, fmt.Sprintf("of %d replicas, %s alone worked: the advice is for it", len(targets), scrape.Described(active)), nil
 	case l.replicas == "each":
 		var each []replica
 		for _, target := range active {
