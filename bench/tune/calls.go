@@ -68,7 +68,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	}
 	if waits+latencies > overlapping*f.Work {
 		// No model of one call after the other holds, so the limit stays out of it.
-		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %.0f%% of the work, so many are made at the same time or outside of reconciles", 100*(waits+latencies)/f.Work)
+		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %s times the work, so many are made at the same time or outside of reconciles", number((waits+latencies)/f.Work))
 		if f.Throttle > 0.01 {
 			f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
 		}

@@ -57,7 +57,7 @@ func Effects(a Advice) []Effect {
 		}
 		return fmt.Sprintf("%s [%s, %s]", print(i.Mean), print(max(0, i.Low)), high)
 	}
-	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*min(x, 1)) }
+	share := func(x float64) string { return percent(min(x, 1)) }
 	var rows []Effect
 	for _, r := range []struct {
 		figure, meaning string
@@ -74,6 +74,9 @@ func Effects(a Advice) []Effect {
 		{"API calls", "a second", false, func(f Figures) Interval { return f.CallRate }, number},
 		{"queue's processor time", "share of a processor", false, func(f Figures) Interval { return f.QueueCores }, percent},
 	} {
+		if r.figure == "API calls" && a.Model != nil && a.Model.Observations > 0 && !a.Model.calling() {
+			r.print = func(float64) string { return "not known" } // which is not 0
+		}
 		e := Effect{Figure: r.figure, Now: text(a.Now, r.grows, r.of, r.print), Then: text(a.Then, r.grows, r.of, r.print), Meaning: r.meaning, First: slices.Contains([]string{"queue wait, p99", "settled, p99", "workers busy", "API calls"}, r.figure)}
 		for _, w := range a.WhatIf {
 			e.WhatIf = append(e.WhatIf, text(w.Figures, r.grows, r.of, r.print))

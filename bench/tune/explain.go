@@ -201,7 +201,7 @@ func (a *Advice) change() string {
 
 // contentment is why nothing is to change.
 func (a *Advice) contentment() string {
-	text := fmt.Sprintf("99%% of the keys wait less than %s, and the workers are busy %.2g%% of the time", a.wait99(a.Now), 100*a.Now.Utilisation.Mean)
+	text := fmt.Sprintf("99%% of the keys wait less than %s, and the workers are busy %s of the time", a.wait99(a.Now), percent(a.Now.Utilisation.Mean))
 	if a.Quiet {
 		return text + ", so no wait is for want of them; an --objective says if it has to be less"
 	}
@@ -250,17 +250,17 @@ func (a *Advice) bottleneck() string {
 	case f.Bottleneck == "queue" && f.Load > binding:
 		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f%% of the time.", number(m.AddRate), s.Queue, 100*f.Load)
 	case f.Load >= 1 && m.Offered > 0:
-		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, and there are %d.", number(m.Offered), s.Workers)
+		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, more than the %d of now.", number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > bindingWork || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= inBursts:
 		who := fmt.Sprintf("%d of them are", s.Workers)
 		if s.Workers == 1 {
 			who = "the only one is"
 		}
-		return fmt.Sprintf("Workers bind: %s busy %.0f%% of the time.", who, 100*f.Utilisation.Mean)
+		return fmt.Sprintf("Workers bind: %s busy %s of the time.", who, percent(f.Utilisation.Mean))
 	case m.Dispersion > inBursts && f.Wait.P99.Mean > m.Busy:
-		return fmt.Sprintf("Bursts bind: keys arrive %s%s; on average the workers are busy only %.0f%% of the time.", m.Bursts, m.workOff(s), 100*f.Utilisation.Mean)
+		return fmt.Sprintf("Bursts bind: keys arrive %s%s; on average the workers are busy only %s of the time.", m.Bursts, m.workOff(s), percent(f.Utilisation.Mean))
 	}
-	return fmt.Sprintf("Nothing binds: workers are busy %.0f%% of the time.", 100*f.Utilisation.Mean)
+	return fmt.Sprintf("Nothing binds: workers are busy %s of the time.", percent(f.Utilisation.Mean))
 }
 
 // workOff says what a burst does to the workers.
@@ -298,7 +298,7 @@ func (a *Advice) why(setting string, changed bool) string {
 	switch setting {
 	case "workers":
 		if a.Then != nil && a.Then.Stable {
-			return fmt.Sprintf("the load keeps %s busy; then they are busy %.0f%% of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), 100*a.Then.Utilisation.Mean)
+			return fmt.Sprintf("the load keeps %s busy; then they are busy %s of the time", number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), percent(a.Then.Utilisation.Mean))
 		}
 	case "qps":
 		if m.calling() {

@@ -31,3 +31,24 @@ func TestVerdictAgreesWithTheTables(t *testing.T) {
 		assert.Regexp(t, c.verdict, c.r.verdict(c.score, false), c.name)
 	}
 }
+
+// A share is written with no exponent and no more digits than it has, in sentences as in tables.
+func TestPercent(t *testing.T) {
+	for share, want := range map[float64]string{0: "0%", 0.000033: "0.0033%", 0.034: "3.4%", 0.099: "9.9%", 0.126: "13%", 0.996: "100%", 1.47: "147%"} {
+		assert.Equal(t, want, percent(share))
+	}
+}
+
+// Where nothing tells of API calls, their rate is not known, and not 0.
+func TestCallsThatAreNotKnown(t *testing.T) {
+	cell := func(m Model) string {
+		for _, e := range Effects(Advice{Model: &m, Now: &Figures{Stable: true}}) {
+			if e.Figure == "API calls" {
+				return e.Now
+			}
+		}
+		return ""
+	}
+	assert.Equal(t, "not known", cell(Model{Observations: 500}))
+	assert.Equal(t, "0", cell(Model{}), "of a workload it is known")
+}

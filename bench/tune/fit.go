@@ -51,7 +51,7 @@ func refuse(d *scrape.Delta, q scrape.Queue) (why, record string) {
 	case q.Kind != scrape.Untold && q.Adds > 0 && math.Abs(q.Adds-q.Wait.Count()-q.Grown) > max(100, 0.1*q.Adds):
 		return fmt.Sprintf("%s keys were added and %s taken from the queue, whose depth grew by %s: these don't go together", number(q.Adds), number(q.Wait.Count()), number(q.Grown)), "two whole scrapes of one process, and of all its workqueue_… families"
 	case q.Adds/d.Interval.Seconds() > 1e7:
-		return fmt.Sprintf("%s keys were added a second, more than any queue hands out", number(q.Adds/d.Interval.Seconds())), "two scrapes with what really lies between them as --interval"
+		return fmt.Sprintf("%s keys were added a second, more than any queue hands out", number(q.Adds/d.Interval.Seconds())), realInterval
 	case n < minObservations:
 		need := time.Duration(float64(d.Interval) / max(n, 1) * 1000)
 		return fmt.Sprintf("%s reconciles in %v, expected at least %d", number(n), d.Interval, minObservations),

@@ -22,6 +22,9 @@ func (f flavour) unstaffed(q scrape.Queue, c Current, interval time.Duration) (w
 	return why, fmt.Sprintf("the same scrapes, with --queue %s and the number of goroutines that call its Get as --workers (%s were busy on average)", q.Name, number(busy))
 }
 
+// realInterval is what to record where the interval can't be right.
+const realInterval = "the same with the time that the scrapes really cover as --interval (as --duration of one)"
+
 // implausible refuses work that so many workers can't have done in the interval, which is
 // then not what it is said to be, and says what to check; nothing if they can.
 func implausible(q scrape.Queue, c Current, interval time.Duration) (why, check string) {
@@ -30,11 +33,15 @@ func implausible(q scrape.Queue, c Current, interval time.Duration) (why, check 
 	if busy <= (1+inaccurate)*float64(c.Workers) {
 		return "", ""
 	}
-	check = fmt.Sprintf("two scrapes with what really lies between them as --interval, or, if that is right, with the number of workers as --workers (at least %.0f)", math.Ceil(busy/(1+inaccurate)))
+	check = fmt.Sprintf("%s, or, if that is right, with the number of workers as --workers (at least %.0f)", realInterval, math.Ceil(busy/(1+inaccurate)))
 	if c.Told["workers"] == "metrics" {
-		check = "two scrapes with what really lies between them as --interval: the number of workers is the metrics' own"
+		check = realInterval + ": the number of workers is the metrics' own"
 	}
-	return fmt.Sprintf("%s workers were busy on average in %v, expected at most the %d that there are (%s)", number(q.Work.Sum/span), interval, c.Workers, c.Told["workers"]), check
+	there := fmt.Sprintf("the %d that there are", c.Workers)
+	if c.Workers == 1 {
+		there = "the only one"
+	}
+	return fmt.Sprintf("%s workers were busy on average in %v, expected at most %s (%s)", number(q.Work.Sum/span), interval, there, c.Told["workers"]), check
 }
 
 // longest is how long the n longest durations took at most: reconciles under way when

@@ -22,6 +22,7 @@ func TestMoreWorkThanWorkersCanDo(t *testing.T) {
 		{3, 10 * time.Minute, ""},
 		{3, time.Minute, `^2[45].* workers were busy on average in 1m0s, expected at most the 3 that there are \(given\)$`},
 		{2, 10 * time.Minute, `^2\.[45]\d? workers were busy on average in 10m0s, expected at most the 2`},
+		{1, 10 * time.Minute, `^2\.[45]\d? workers were busy on average in 10m0s, expected at most the only one \(given\)$`},
 	} {
 		d := seen.delta(t)
 		d.Interval = c.interval

@@ -181,5 +181,8 @@ func (a *Advice) aboutQueue(changed bool) string {
 
 // percent prints a share with two digits.
 func percent(share float64) string {
+	if share >= 0.1 {
+		return fmt.Sprintf("%.0f%%", 100*share) // 99.6% has three digits
+	}
 	return fmt.Sprintf("%.2g%%", 100*share)
 }

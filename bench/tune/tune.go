@@ -144,7 +144,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 	}
 	r.Notes = append(r.Notes, d.Gaps...)
 	if slices.ContainsFunc(r.Queues, func(a Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {
-		r.Notes = append(r.Notes, "two scrapes don't tell how the load varies: a series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come")
+		r.Notes = append(r.Notes, fmt.Sprintf("fewer than %d scrapes in a row don't tell how the load varies: a longer series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come", minSteps+1))
 	}
 	return r, nil
 }
@@ -173,7 +173,7 @@ func (f *fit) content(o Options) bool {
 
 // keep is the advice to change nothing.
 func (a *Advice) keep(f *fit, kind flavour) {
-	a.Summary = fmt.Sprintf("Nothing to change: the workers are busy %.2g%% of the time, and 99%% of the keys wait less than %s.", 100*f.Utilisation, durations.Seconds(floor))
+	a.Summary = fmt.Sprintf("Nothing to change: the workers are busy %s of the time, and 99%% of the keys wait less than %s.", percent(f.Utilisation), durations.Seconds(floor))
 	a.Bottleneck = "Nothing binds."
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	a.changes()
