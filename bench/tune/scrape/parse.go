@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -65,7 +66,7 @@ func Parse(source string, r io.Reader) ([]*Snapshot, error) {
 	case t.lines == 0:
 		return nil, fmt.Errorf("%s is empty, expected a controller's metrics", source)
 	}
-	return nil, fmt.Errorf("%s: found no workqueue_… family in %d lines, expected the metrics of a controller built on client-go or controller-runtime", source, t.lines)
+	return nil, fmt.Errorf("%s: found no workqueue_… family in %s, expected the metrics of a controller built on client-go or controller-runtime", source, wording.Count(t.lines, "line"))
 }
 
 // Elsewhere says where kube-controller-manager's own metrics are.

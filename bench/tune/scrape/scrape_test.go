@@ -170,6 +170,7 @@ func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":            {"", "metrics.txt is empty, expected a controller's metrics"},
 		"unrelated":        {"# TYPE up gauge\nup 1\n", "found no workqueue_… family in 2 lines"},
+		"unrelated line":   {"up 1\n", "found no workqueue_… family in 1 line,"},
 		"cut":              {histograms + "workqueue_depth{name=\"a\"", "metrics.txt:13: "},
 		"not a number":     {histograms + "workqueue_depth{name=\"a\"} NaN\n", `workqueue_depth{name="a"}: found NaN, expected a number of 0 or more`},
 		"negative":         {strings.Replace(histograms, "} 4", "} -4", 1), `workqueue_adds_total{name="a"}: found -4`},
@@ -227,6 +228,7 @@ func TestBetweenFaults(t *testing.T) {
 		"other process":      {begin, shifted(end, -time.Minute), time.Minute, "started later"},
 		"no interval":        {begin, end, 0, "expected --interval"},
 		"other interval":     {at(begin, now), at(end, now.Add(time.Hour)), time.Minute, "taken 1h0m0s apart"},
+		"no time apart":      {at(begin, now), at(end, now), time.Minute, "taken 0s apart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Between(c.begin, c.end, c.interval)
