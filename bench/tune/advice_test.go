@@ -230,6 +230,23 @@ func TestToldCallsStay(t *testing.T) {
 	assert.Contains(t, strings.Join(f.unidentified, "; "), "all the process's calls waited 10s each")
 }
 
+// A limit that nobody told of is no tighter than the calls' waits for it tell: a queue that
+// doesn't grow is carried under it.
+func TestUntoldLimitCarriesTheLoad(t *testing.T) {
+	d := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 2, calls: 1, latency: 0.005, qps: 100, tokens: 100}.run(*seed, 300).delta(t)
+	d.Client.Limiter.Sum = 0.01 * d.Client.Limiter.Count()
+	for qps, told := range map[float64]string{0: "said to be none", 5: "more than a QPS of 5"} {
+		given := Current{Settings: Settings{Workers: 2, QPS: qps, Burst: 1}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+		f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+		assert.Contains(t, strings.Join(f.doubts, "; "), told)
+		assert.InDelta(t, 28, f.current.QPS, 4)
+		load, _ := f.demand(f.current.Settings)
+		assert.Less(t, load, 0.5)
+		f.grown = true
+		assert.Equal(t, 10.0, f.limitBehind(10), "which let no more through")
+	}
+}
+
 // Where no calls are known the client's limit stays as it is, and out of what is pasted.
 func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 	d := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300).delta(t)

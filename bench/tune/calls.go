@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"math"
+
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
@@ -105,8 +107,8 @@ func (f *fit) limit() {
 	s := &f.current
 	rate := f.CallRate + f.Background
 	if s.QPS == 0 && f.Throttle > limited {
-		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: %s/s, as measured, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), number(rate))
-		s.QPS, s.Burst = rate, max(1, int(rate))
+		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(rate))
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: a QPS of %s, under which calls wait as long, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), number(s.QPS))
 		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
 		return
 	}
@@ -116,9 +118,20 @@ func (f *fit) limit() {
 	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
 	s.QPS, s.Burst = 0, 0
 	if f.Throttle > limited {
-		s.QPS, s.Burst = rate, max(1, int(1.5*rate))
+		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(1.5*rate))
 	}
 	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+}
+
+// limitBehind is the limit under which so many calls a second at random wait as long as
+// was measured, as for a server of one call after the other. A queue that grew may have
+// been held up by it, so that it let no more through.
+func (f *fit) limitBehind(rate float64) float64 {
+	if f.grown {
+		return rate
+	}
+	x := 2 * rate * f.Throttle
+	return 2 * rate / (math.Sqrt(x*x+4*x) - x)
 }
 
 // includes tells whether requests were timed with their wait for the limiter,

@@ -130,10 +130,10 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		f.doubt("workqueue_adds_total counted nothing: the number of waits stands for it")
 	}
 	f.retries(q, n)
+	f.grown = grew(q)
 	f.calls(d, q, o, own)
 	f.service = fitService(q.Work, f.Model, f.latencies(), false)
 	f.Offered = f.AddRate * f.Busy
-	f.grown = grew(q)
 	f.overloaded = f.grown || f.Utilisation > overloadedAt
 	if p := q.Wait.Precision(); p >= coarse {
 		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)
