@@ -68,10 +68,16 @@ func (t timer) part(ctx context.Context, pieces int) (context.Context, context.C
 	return context.WithTimeout(ctx, max(time.Millisecond, t.left()/time.Duration(pieces)))
 }
 
+// longestInterval is what a simulation may take, with its begin: a year.
+const longestInterval = 9000 * time.Hour
+
 // Metrics advises on every queue that worked in the interval, the busiest
 // first. When the context ends it keeps what was found; it fails on wrong
 // options and where a model can't be simulated.
 func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
+	if d.Interval > longestInterval {
+		return nil, fmt.Errorf("interval: found %v by %s, expected at most %v", d.Interval, d.Told, longestInterval)
+	}
 	t := newTimer(&o)
 	kind := flavourOf(d)
 	r := &Result{Schema: SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}

@@ -58,6 +58,9 @@ type text struct {
 // maxText is the largest source that is read; a kube-controller-manager's scrape is 1 MB.
 const maxText = 256 << 20
 
+// longestLine is more than a series with all its labels has, in bytes.
+const longestLine = 1 << 20
+
 // plainText takes off what editors, shells and PowerShell put around a scrape: UTF-16 and a
 // byte order mark.
 func plainText(r io.Reader) ([]byte, error) {
@@ -91,7 +94,7 @@ func cut(r io.Reader) (*text, error) {
 	t := &text{server: map[string]string{}, prefix: map[string]string{}}
 	typed := map[string]bool{}
 	in := bufio.NewScanner(bytes.NewReader(b))
-	in.Buffer(nil, 1<<20)
+	in.Buffer(nil, longestLine)
 	for in.Scan() {
 		t.lines++
 		line := strings.TrimSpace(in.Text())
@@ -127,8 +130,8 @@ func cut(r io.Reader) (*text, error) {
 		}
 		t.samples = append(t.samples, sample{m[2] + m[3] + labels, value, target, taken, t.lines})
 	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", t.lines+1, err)
+	if err := in.Err(); err != nil { // it reads from memory
+		return nil, fmt.Errorf("line %d: found more than %d KiB, expected a series and its value", t.lines+1, longestLine>>10)
 	}
 	for _, f := range histogramFamilies {
 		// As when only lines that begin with workqueue were kept.

@@ -192,6 +192,7 @@ func TestParseErrors(t *testing.T) {
 		"an API server, quoted":      {histograms + "{\"apiserver_request_total\",verb=\"GET\"} 5\n", "found apiserver_request_total: these are an API server's"},
 		"buckets twice":              {strings.Repeat(regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(histograms, ""), 2), "twice, expected each series once"},
 		"depth alone":                {"# TYPE workqueue_depth gauge\nworkqueue_depth{name=\"a\"} 4\n", "metrics.txt: found neither adds nor durations of a, expected workqueue_adds_total, "},
+		"an endless line":            {histograms + "workqueue_depth{name=\"" + strings.Repeat("x", longestLine) + "\"} 1\n", "metrics.txt: line 13: found more than 1024 KiB, expected a series and its value"},
 		"binary":                     {"\x00\x01\x02workqueue_", "found no workqueue_… family"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -164,6 +164,7 @@ func TestTuneBadInput(t *testing.T) {
 		"unrelated":          {[]string{"--metrics", file("up 1\n"), "--duration", "1m"}, "found no workqueue_… family"},
 		"no interval":        {both[:3], "expected --interval"},
 		"one scrape":         {both[:2], "found one scrape"},
+		"years":              {append(both[:3:3], "--interval", "100000h"), "error: interval: found 100000h0m0s by --interval, expected at most 9000h0m0s"},
 		"negative interval":  {append(both[:3:3], "--interval", "-1s"), "--interval: found -1s"},
 		"no file":            {[]string{"--metrics", "/none", "/none", "--interval", "1m"}, "no such file"},
 		"unknown queue":      {append(both, "--queue", "x"), `unknown queue "x", expected one of deployment`},
