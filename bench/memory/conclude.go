@@ -81,7 +81,14 @@ func (m *measurement) usage(n int, a *arm) Usage {
 		if a != nil {
 			*metric.of(&u) = m.over([]*arm{a}, metric.read)
 		} else {
-			*metric.of(&u) = m.line(metric.read).at(float64(n))
+			f := m.line(metric.read).at(float64(n))
+			f.Low = max(0, f.Low)
+			*metric.of(&u) = f
+		}
+	}
+	if a == nil { // lines cross, but no phase goes beyond the peak
+		for _, f := range []Figure{u.StartResident, u.ServiceResident, u.RelistResident} {
+			u.Peak = Figure{max(u.Peak.Value, f.Value), max(u.Peak.Low, f.Low), max(u.Peak.High, f.High)}
 		}
 	}
 	return u

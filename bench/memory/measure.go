@@ -51,6 +51,9 @@ func Measure(ctx context.Context, p Problem) (Result, error) {
 	}
 	m := &measurement{Problem: p, random: rand.New(rand.NewPCG(p.Seed, 0x3e3)), spoilt: map[string]string{}}
 	m.warnings = slices.Clone(p.Set.Warnings)
+	if p.Repeats == 1 {
+		m.warnings = append(m.warnings, "one round doesn't tell a saving from chance; --repeats 3 does")
+	}
 	if err := m.plan(ctx); ctx.Err() != nil {
 		return Result{}, errTooEarly
 	} else if err != nil {

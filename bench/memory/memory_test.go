@@ -245,6 +245,37 @@ func TestMoreThanTheMachineHolds(t *testing.T) {
 	assert.Contains(t, strings.Join(r.Warnings, "\n"), "would need more memory than this machine has free")
 }
 
+// The shares of the parts are of what they add up to, as the slope over the sizes may be
+// less; one reading has no interval.
+func TestTablesOfFewReadings(t *testing.T) {
+	tables := Result{
+		PerObject: Figure{Value: 30},
+		Parts:     []Part{{Name: "data", Bytes: Figure{Value: 45}}, {Name: "stores", Bytes: Figure{Value: 15}}, {Name: "index", Bytes: Figure{Value: 6}, Within: "stores"}},
+	}.Tables()
+	var shares []string
+	for _, row := range tables[2].Rows {
+		shares = append(shares, row[2])
+	}
+	assert.Equal(t, []string{"75%", "25%", "10%"}, shares)
+	for _, row := range tables[1].Rows {
+		assert.Equal(t, "-", row[2], row[0])
+	}
+}
+
+// However the lines through the sizes cross, no phase is predicted to go beyond the peak.
+func TestNoPhaseGoesBeyondThePeak(t *testing.T) {
+	m := &measurement{rounds: 1}
+	for n, resident := range map[int][2]uint64{100: {60, 80}, 150: {90, 80}, 300: {160, 100}} {
+		x := child.Reading{Service: child.Phase{Resident: resident[0]}, Relist: child.Phase{Resident: resident[1]}}
+		m.base = append(m.base, &arm{objects: n, readings: map[int]child.Reading{0: x}})
+	}
+	u := m.usage(500, nil)
+	assert.Greater(t, u.ServiceResident.Value, 250.0)
+	assert.GreaterOrEqual(t, u.Peak.Value, u.ServiceResident.Value)
+	assert.GreaterOrEqual(t, u.Peak.High, u.ServiceResident.High)
+	assert.GreaterOrEqual(t, u.RelistResident.Low, 0.0)
+}
+
 func TestReadHeap(t *testing.T) {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "inuse_space", Unit: "bytes"}}}
 	add := func(bytes int64, stack ...string) {

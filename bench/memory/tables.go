@@ -63,21 +63,31 @@ func (r Result) usageTable() Table {
 		f    Figure
 	}{
 		{"lives at rest", p.Live}, {"resident in service", p.ServiceResident}, {"peak at start", p.StartResident},
-		{"peak at relist", p.RelistResident}, {"the process without objects", r.BaseRSS}, {"an object", r.PerObject},
+		{"peak at relist", p.RelistResident}, {"the process without objects", r.BaseRSS}, {"each object more", r.PerObject},
 	} {
-		t.Rows = append(t.Rows, []string{row.name, Bytes(row.f.Value), Bytes(row.f.Low) + " to " + Bytes(row.f.High)})
+		interval := "-" // of one reading
+		if row.f.Low < row.f.High {
+			interval = Bytes(row.f.Low) + " to " + Bytes(row.f.High)
+		}
+		t.Rows = append(t.Rows, []string{row.name, Bytes(row.f.Value), interval})
 	}
 	return t
 }
 
 func (r Result) partsTable() Table {
 	t := Table{"Where the bytes of an object are.", []string{"part", "bytes of an object", "share"}, nil}
+	whole := 0.0 // of the objects that the parts were measured of: others more may take less
+	for _, part := range r.Parts {
+		if part.Within == "" {
+			whole += part.Bytes.Value
+		}
+	}
 	for _, part := range r.Parts {
 		name := part.Name
 		if part.Within != "" {
 			name += " (" + part.Within + ")"
 		}
-		t.Rows = append(t.Rows, []string{name, Bytes(part.Bytes.Value), wording.Percent(part.Bytes.Value / r.PerObject.Value)})
+		t.Rows = append(t.Rows, []string{name, Bytes(part.Bytes.Value), wording.Percent(part.Bytes.Value / whole)})
 	}
 	return t
 }
