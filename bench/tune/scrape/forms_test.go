@@ -112,8 +112,18 @@ func TestGaps(t *testing.T) {
 	assert.Equal(t, 7*15*time.Second+10*time.Minute, d.Interval)
 	assert.Equal(t, []string{
 		"the process restarted, or was another, 30s after the first scrape: that step counts for nothing",
-		"1 times no scrape came for more than twice the usual 15 s, at most for 615 s: what was counted there counts, but not when",
+		"1 time no scrape came for more than twice the usual 15 s, at most for 615 s: what was counted there counts, but not when",
 	}, d.Gaps)
+	// Of one queue's counters the gap names one.
+	var two []*Snapshot
+	for i, times := range [][2]float64{{3, 3}, {1, 5}, {2, 6}} {
+		at := 1_764_100_000_000 + int64(i)*15_000
+		two = append(two, parse(t, stamped("a:1", at, times[0])+strings.ReplaceAll(stamped("a:1", at, times[1]), `name="a"`, `name="b"`)))
+	}
+	d, err = Over(two, 0)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"counters don't go on (of a, workqueue_adds_total fell from 12 to 4), so the process restarted, or was another, 0s after the first scrape: that step counts for nothing"}, d.Gaps)
+
 	for i := range series {
 		series[i].Taken = time.Time{}
 	}

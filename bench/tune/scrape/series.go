@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // A Step is what a queue counted from one scrape of a series to the next.
@@ -70,7 +71,11 @@ func Over(series []*Snapshot, interval time.Duration) (*Delta, error) {
 			at = time.Duration(i) * interval
 		}
 		if err != nil || d.restarted || slices.ContainsFunc(slices.Collect(maps.Values(d.Queues)), func(q Queue) bool { return q.Reset }) {
-			sum.Gaps = append(sum.Gaps, fmt.Sprintf("the process restarted, or was another, %v after the first scrape: that step counts for nothing", at.Round(time.Second)))
+			why := ""
+			if err == nil && !d.restarted {
+				why = fmt.Sprintf("counters don't go on (%s), so ", d.fallen())
+			}
+			sum.Gaps = append(sum.Gaps, why+fmt.Sprintf("the process restarted, or was another, %v after the first scrape: that step counts for nothing", at.Round(time.Second)))
 			continue
 		}
 		sum.add(d, at)
@@ -112,7 +117,7 @@ func (d *Delta) gaps(spans []float64) {
 		}
 	}
 	if long > 0 {
-		d.Gaps = append(d.Gaps, fmt.Sprintf("%d times no scrape came for more than twice the usual %.3g s, at most for %.3g s: what was counted there counts, but not when", long, usual, most))
+		d.Gaps = append(d.Gaps, fmt.Sprintf("%s no scrape came for more than twice the usual %.3g s, at most for %.3g s: what was counted there counts, but not when", wording.Count(long, "time"), usual, most))
 	}
 }
 
