@@ -22,8 +22,16 @@ var (
 )
 
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
-	"effects": tune.Effects, "share": wording.Percent, "queueShare": func(x float64) string { return fmt.Sprintf("%.2g%%", 100*x) }, "seconds": secondsText,
+	"effects": tune.Effects, "share": wording.Percent, "queueShare": queueShare, "seconds": secondsText,
 }).Parse(shellHTML + tuneHTML))
+
+// queueShare has two digits of a small share, which a queue's processor time is.
+func queueShare(x float64) string {
+	if x >= 0.1 {
+		return wording.Percent(x)
+	}
+	return fmt.Sprintf("%.2g%%", 100*x)
+}
 
 // WriteTune writes recommended settings into the directory dir: tune.json for
 // machines (see package schema), tune.md for pull requests and report.html.

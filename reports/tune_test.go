@@ -89,6 +89,8 @@ func TestWriteTune(t *testing.T) {
 	assert.NotContains(t, string(html), `<script>alert`)
 	assert.Less(t, len(html), maxPageBytes)
 	assert.Equal(t, 1, strings.Count(string(html), "No advice:"))
+	assert.Contains(t, string(html), `workers busy, as measured</th>`, "beside what is predicted")
+	assert.Contains(t, string(html), `API calls a reconcile</th><td class="n">not known</td>`)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 3, "no temporary file is left")
