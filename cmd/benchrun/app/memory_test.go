@@ -43,7 +43,7 @@ func TestMemoryBadInput(t *testing.T) {
 		{"--drop: found \"spec..x\"", pods + " --drop spec..x"},
 		{"--selector: found \"a==,,\", expected labels as in", pods + " --selector a==,,"},
 		{"--field-selector: found \"a=b=c\", expected fields as in", pods + " --field-selector a=b=c"},
-		{"Pod team/a: spec: found a JSON string, expected a v1.PodSpec", file("misfit.json", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"team","uid":"1","resourceVersion":"1"},"spec":"x"}`)},
+		{"Pod team/a: spec: found a JSON string, expected a v1.PodSpec", file("misfit.json", `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"team","uid":"1","resourceVersion":"1"},"spec":"x"}]}`)},
 		{"--resource: goes with a file", "rolling-update --resource pods"},
 		{"expected one of table", pods + " -o xml"},
 	} {
