@@ -73,7 +73,7 @@ func (e *auditEvent) reasonToSkip() string {
 		return ""
 	case e.Status.Code < 200 || e.Status.Code > 299:
 		return "failed requests"
-	case strings.Contains(e.RequestURI, "dryRun=") || e.dryDelete():
+	case strings.Contains(e.RequestURI, "dryRun=") || e.dryBody():
 		return "dry runs"
 	case slices.Contains(auditVirtual, e.Ref.Resource) || !slices.Contains(auditSubresources, e.Ref.Subresource):
 		return "requests that change no object"
@@ -81,12 +81,23 @@ func (e *auditEvent) reasonToSkip() string {
 	return ""
 }
 
-// dryDelete reports a delete whose body says that it is a dry run.
-func (e *auditEvent) dryDelete() bool {
-	var options struct {
+// dryBody reports a request whose body says that it is a dry run: a delete's is its
+// options, an eviction's holds them.
+func (e *auditEvent) dryBody() bool {
+	type options struct {
 		DryRun []string `json:"dryRun"`
 	}
-	return e.Verb == "delete" && json.Unmarshal(e.Request, &options) == nil && len(options.DryRun) > 0
+	var body struct {
+		options
+		Delete options `json:"deleteOptions"`
+	}
+	if json.Unmarshal(e.Request, &body) != nil {
+		return false
+	}
+	if e.Ref.Subresource == "eviction" {
+		return len(body.Delete.DryRun) > 0
+	}
+	return (e.Verb == "delete" || e.Verb == "deletecollection") && len(body.DryRun) > 0
 }
 
 // parseAudit reads an entry of an audit log, and drops what is not needed of it.

@@ -121,6 +121,14 @@ func TestAudit(t *testing.T) {
 		}, []string{"ADDED n/a@1"}, map[string]int{
 			"failed requests": 2, "reads": 3, "stages before the response": 1, "requests that change no object": 2, "dry runs": 1, "requests for no object": 1,
 		}},
+		{"dry runs of which the body alone tells", []auditLine{
+			{verb: "create", resource: "deployments", name: "a", code: 201}, {verb: "create", name: "p", code: 201},
+			{verb: "delete", resource: "deployments", name: "a", body: `,"requestObject":{"kind":"DeleteOptions","dryRun":["All"]}`},
+			{verb: "deletecollection", resource: "deployments", body: `,"requestObject":{"kind":"DeleteOptions","dryRun":["All"]}`},
+			{verb: "create", name: "p", sub: "eviction", code: 201, body: `,"requestObject":{"kind":"Eviction","deleteOptions":{"dryRun":["All"]}}`},
+			{verb: "update", resource: "deployments", name: "a", body: `,"requestObject":{"dryRun":["All"]}`},
+			{verb: "create", name: "p", sub: "eviction", code: 201, body: `,"requestObject":{"kind":"Eviction","deleteOptions":{"gracePeriodSeconds":0}}`},
+		}, []string{"ADDED n/a@1", "ADDED n/p@2", "MODIFIED n/a@3", "MODIFIED n/p@4", "DELETED n/p@5"}, map[string]int{"dry runs": 3}},
 		{"a response that holds the object", []auditLine{
 			{verb: "create", code: 201, body: `,"responseObject":` + podJSON("generated-x", 7)},
 			{verb: "update", sub: "status", name: "generated-x", body: `,"responseObject":` + podJSON("generated-x", 8)},
