@@ -329,7 +329,7 @@ func (a *auditLog) delete(c auditChange) {
 }
 
 func (a *auditLog) deleteAll(c auditChange, e auditEvent) {
-	if listed := e.listed(); len(listed) > 0 {
+	if listed := e.listed(); listed != nil {
 		for _, item := range listed {
 			body, err := jsondoc.NewReader(nil).Describe(item)
 			if err != nil || body.Name == "" {

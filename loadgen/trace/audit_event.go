@@ -189,7 +189,7 @@ func (e *auditEvent) fateOf(response json.RawMessage, deletes bool) fate {
 	return removed
 }
 
-// listed are the objects of a deletecollection's response.
+// listed are the objects of a deletecollection's response, nil if it has no list.
 func (e *auditEvent) listed() []json.RawMessage {
 	var list struct {
 		Items []json.RawMessage `json:"items"`

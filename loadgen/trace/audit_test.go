@@ -97,6 +97,10 @@ func TestAudit(t *testing.T) {
 			{verb: "create", resource: "deployments", name: "a", code: 201},
 			{verb: "deletecollection", resource: "deployments", uri: "/x?labelSelector=x", body: `,"responseObject":{"items":[{"metadata":{"name":"a","namespace":"n"}}]}`},
 		}, []string{"ADDED n/a@1", "DELETED n/a@2"}, nil},
+		{"a deletecollection whose response lists nothing", []auditLine{
+			{verb: "create", resource: "deployments", name: "a", code: 201}, {verb: "deletecollection", resource: "deployments", body: `,"responseObject":{"kind":"DeploymentList","items":[]}`},
+			{verb: "deletecollection", resource: "deployments", uri: "/x?labelSelector=x", body: `,"responseObject":{"kind":"DeploymentList","items":[]}`},
+		}, []string{"ADDED n/a@1"}, nil},
 		{"a pod without a node, which the scheduler found unschedulable", []auditLine{
 			{verb: "create", code: 201}, {verb: "patch", sub: "status", name: "x", user: "system:kube-scheduler"}, {verb: "delete", name: "x"},
 		}, []string{"ADDED n/unnamed-1@1", "MODIFIED n/unnamed-1@2", "MODIFIED n/unnamed-1@3", "DELETED n/unnamed-1@4"}, nil},
