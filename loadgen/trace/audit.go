@@ -148,20 +148,20 @@ func (a *auditLog) bury(h *heldEvent) {
 // queues the events that it stands for.
 func (a *auditLog) push(e auditEvent) {
 	a.now = e.Time
-	gvr := schema.GroupVersionResource{Group: e.Ref.Group, Version: e.Ref.Version, Resource: e.Ref.Resource}
+	name := schema.GroupResource{Group: e.Ref.Group, Resource: e.Ref.Resource}
 	change := auditChange{
-		key:      auditKey{gvr.GroupResource().String(), e.Ref.Namespace, e.Ref.Name},
-		resource: gvr.Resource + "." + gvr.Version + "." + gvr.Group,
+		key:      auditKey{name.String(), e.Ref.Namespace, e.Ref.Name},
+		resource: e.resource(),
 		record:   Record{Time: e.Time, place: e.place()},
 		received: e.Received,
 	}
-	if gvr.Resource == "namespaces" && gvr.Group == "" {
+	if name.Resource == "namespaces" && name.Group == "" {
 		change.key.namespace = "" // the log repeats the name there
 	}
 	deletes := e.Verb == "delete" || e.Ref.Subresource == "eviction"
 	change.fate = e.fate(deletes)
-	if slices.Contains(auditBodies, e.Ref.Subresource) && e.Verb != "deletecollection" {
-		change.setBody(e.Response)
+	if body, ok := e.body(); ok {
+		change.setBody(body)
 	}
 	switch {
 	case e.Status.Code == http.StatusNotFound:
@@ -186,21 +186,18 @@ func (a *auditLog) push(e auditEvent) {
 // An auditChange is one request.
 type auditChange struct {
 	key      auditKey
-	resource string // with version and group, for slim objects
+	resource string // with version and group
 	record   Record // its time and place, and the object where the log has it
 	received time.Time
 	fate     fate // of the object, if it was being deleted
 }
 
-// setBody takes the response if it is the object.
-func (c *auditChange) setBody(response json.RawMessage) {
-	body, err := jsondoc.NewReader(nil).Describe(response)
-	if err != nil || body.Kind == "Status" || body.Name == "" || body.APIVersion == "" {
-		return
-	}
+// setBody takes the response, which may have been asked for as metadata alone: only the
+// request says of what.
+func (c *auditChange) setBody(body jsondoc.Entry) {
 	place, ts := c.record.place, c.record.Time
 	c.record = describe(body)
-	c.record.place, c.record.Time = place, ts
+	c.record.place, c.record.Time, c.record.Resource = place, ts, c.resource
 	c.key.name = body.Name
 }
 
@@ -337,7 +334,9 @@ func (a *auditLog) deleteAll(c auditChange, e auditEvent) {
 			}
 			one := c
 			one.fate = e.fateOf(item, true)
-			one.setBody(item)
+			if whole, ok := objectOf(item); ok {
+				one.setBody(whole)
+			}
 			one.key.namespace, one.key.name = body.Namespace, body.Name
 			a.delete(one)
 		}

@@ -46,6 +46,25 @@ type auditEvent struct {
 	Line     int `json:"line"`
 }
 
+// resource is the resource's name with version and group.
+func (e *auditEvent) resource() string {
+	return e.Ref.Resource + "." + e.Ref.Version + "." + e.Ref.Group
+}
+
+// body is the response if it is the request's one object.
+func (e *auditEvent) body() (jsondoc.Entry, bool) {
+	if !slices.Contains(auditBodies, e.Ref.Subresource) || e.Verb == "deletecollection" {
+		return jsondoc.Entry{}, false
+	}
+	return objectOf(e.Response)
+}
+
+// objectOf is a response if it is an object.
+func objectOf(response json.RawMessage) (jsondoc.Entry, bool) {
+	body, err := jsondoc.NewReader(nil).Describe(response)
+	return body, err == nil && body.Kind != "Status" && body.Name != "" && body.APIVersion != ""
+}
+
 func (e *auditEvent) place() place { return place{document: e.Document, line: e.Line} }
 
 var (

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
@@ -15,6 +17,7 @@ type auditSource struct {
 	inputs []*auditInput
 	sorter auditSorter
 	log    auditLog
+	decode decoder // learns the kinds of resources
 	loaded bool
 	cut    error // where the first input ends too soon
 }
@@ -27,8 +30,8 @@ type auditInput struct {
 	inner wrapped
 }
 
-func newAuditSource(name string, docs *jsondoc.Reader, first jsondoc.Entry) *auditSource {
-	return &auditSource{inputs: []*auditInput{{name: name, docs: docs, first: &first}}, log: auditLog{
+func newAuditSource(name string, docs *jsondoc.Reader, first jsondoc.Entry, decode decoder) *auditSource {
+	return &auditSource{decode: decode, inputs: []*auditInput{{name: name, docs: docs, first: &first}}, log: auditLog{
 		objects: map[auditKey]*auditObject{}, unnamed: map[auditKey][]*auditObject{},
 	}}
 }
@@ -116,8 +119,23 @@ func (s *auditSource) load(number int, in *auditInput) error {
 			continue
 		}
 		e.Input = number
+		s.learn(&e)
 		if err := s.sorter.add(e); err != nil {
 			return err
+		}
+	}
+}
+
+// learn takes the kind of a resource from the first response that has it. Of a custom
+// resource the name alone does not tell: "foobars" may be of Foobar or FooBar.
+func (s *auditSource) learn(e *auditEvent) {
+	name, _ := parseResource(e.resource())
+	if _, ok := s.decode.first[name]; ok || len(e.Response) == 0 {
+		return
+	}
+	if body, ok := e.body(); ok {
+		if gv, err := schema.ParseGroupVersion(body.APIVersion); err == nil {
+			s.decode.firstKind(e.resource(), gv.WithKind(body.Kind))
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 // An auditLine is a request to pods of namespace n, unless it says otherwise.
 type auditLine struct {
-	verb, resource, name, sub, uri, stage, user, body string
-	code, pause                                       int // seconds until the next, beyond one
+	verb, resource, version, name, sub, uri, stage, user, body string
+	code, pause                                                int // seconds until the next, beyond one
 }
 
 // auditText writes the lines of a log, one a second.
@@ -34,14 +34,14 @@ func auditText(lines ...auditLine) string {
 		if l.code == 0 {
 			l.code = 200
 		}
-		group, version := "", "v1"
-		if l.resource == "deployments" {
+		resource, group, _ := strings.Cut(or(l.resource, "pods"), ".")
+		if resource == "deployments" {
 			group = "apps"
 		}
 		fmt.Fprintf(&text, `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","stage":%q,"requestURI":%q,"verb":%q,`+
 			`"objectRef":{"resource":%q,"namespace":"n","name":%q,"subresource":%q,"apiGroup":%q,"apiVersion":%q},"responseStatus":{"metadata":{},"code":%d},`+
 			`"requestReceivedTimestamp":"2026-01-01T00:%02[10]d:%02[11]d.000000Z","stageTimestamp":"2026-01-01T00:%02[10]d:%02[11]d.500000Z","user":{"username":%[12]q}%[13]s}`+"\n",
-			or(l.stage, "ResponseComplete"), or(l.uri, "/x"), l.verb, or(l.resource, "pods"), l.name, l.sub, group, version, l.code, at/60, at%60, l.user, l.body)
+			or(l.stage, "ResponseComplete"), or(l.uri, "/x"), l.verb, resource, l.name, l.sub, group, or(l.version, "v1"), l.code, at/60, at%60, l.user, l.body)
 		at += 1 + l.pause
 	}
 	return text.String()
@@ -161,6 +161,43 @@ func TestAuditObjects(t *testing.T) {
 	require.Equal(t, "n", slim.Namespace)
 	require.IsType(t, &corev1.Pod{}, events[1].Object)
 	require.Equal(t, 2*time.Second, events[1].At, "the time of the response, whatever was skipped between")
+}
+
+// A resource is of one kind, whether a request was answered with the object, with its
+// metadata or with neither, and whatever its plural is.
+func TestAuditKinds(t *testing.T) {
+	answer := func(apiVersion, kind string) string {
+		return fmt.Sprintf(`,"responseObject":{"kind":%q,"apiVersion":%q,"metadata":{"name":"a","namespace":"n","resourceVersion":"7"}}`, kind, apiVersion)
+	}
+	const custom, hpas = "foobars.example.com", "horizontalpodautoscalers.autoscaling"
+	for kind, c := range map[string]struct {
+		lines []auditLine
+		want  []string
+	}{
+		"example.com/v1, Kind=FooBar": {[]auditLine{
+			{verb: "update", resource: custom, name: "a", sub: "scale"}, {verb: "update", resource: custom, name: "a", body: answer("example.com/v1", "FooBar")},
+			{verb: "delete", resource: custom, name: "a", body: `,"responseObject":{"kind":"Status","apiVersion":"v1","status":"Success"}`},
+		}, []string{"ADDED n/a@1", "MODIFIED n/a@7", "DELETED n/a@2"}},
+		"example.com/v1, Kind=SecGroup": {[]auditLine{
+			{verb: "create", resource: "security-groups.example.com", name: "a", code: 201, body: answer("example.com/v1", "SecGroup")},
+			{verb: "delete", resource: "security-groups.example.com", name: "a"},
+		}, []string{"ADDED n/a@7", "DELETED n/a@1"}},
+		"/v1, Kind=Pod": {[]auditLine{
+			{verb: "create", name: "a", code: 201}, {verb: "patch", name: "a", body: answer("meta.k8s.io/v1", "PartialObjectMetadata")},
+		}, []string{"ADDED n/a@1", "MODIFIED n/a@7"}},
+		"autoscaling/v1, Kind=HorizontalPodAutoscaler": {[]auditLine{
+			{verb: "create", resource: hpas, name: "a", code: 201}, {verb: "update", resource: hpas, version: "v2", name: "a", sub: "status"},
+		}, []string{"ADDED n/a@1", "MODIFIED n/a@2"}},
+	} {
+		events, stats, err := readText(t, auditText(c.lines...))
+		require.NoError(t, err, kind)
+		require.Equal(t, c.want, brief(events), kind)
+		for _, e := range events {
+			require.Equal(t, kind, e.Object.GetObjectKind().GroupVersionKind().String())
+		}
+		require.Len(t, stats.Kinds, 1)
+		require.Empty(t, stats.Guessed, "the log says what a resource is called")
+	}
 }
 
 func TestAuditErrors(t *testing.T) {

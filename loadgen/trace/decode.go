@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -21,6 +22,7 @@ import (
 // for JSON, minus a second scan for the kind, which the record has.
 type decoder struct {
 	kinds map[kindName]kindInfo
+	first map[schema.GroupResource]schema.GroupVersionKind // of objects that came with their resource
 }
 
 func (d decoder) object(record Record, info kindInfo) (loadgen.Object, error) {

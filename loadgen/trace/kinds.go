@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -33,6 +34,22 @@ func (k kindInfo) names() []string {
 
 type kindName struct{ apiVersion, kind, resource string }
 
+// firstKind is the kind of a resource's first objects, which are of this kind if these
+// are the first. Metadata alone says no kind, and is the same in every version.
+func (d decoder) firstKind(resource string, kind schema.GroupVersionKind) schema.GroupVersionKind {
+	name, _ := parseResource(resource)
+	if name.Group != kind.Group {
+		return kind
+	}
+	if first, ok := d.first[name]; ok {
+		return first
+	}
+	if len(d.first) < 10_000 { // bounded whatever the file holds
+		d.first[name] = kind
+	}
+	return kind
+}
+
 // kind looks a kind up once.
 func (d decoder) kind(record Record) (kindInfo, error) {
 	name := kindName{record.APIVersion, record.Kind, record.Resource}
@@ -56,10 +73,11 @@ func (d decoder) kind(record Record) (kindInfo, error) {
 	switch {
 	case info.gvk != slim:
 		info.typed = scheme.Scheme.Recognizes(info.gvk)
+		d.firstKind(name.resource, info.gvk)
 	case name.resource == "":
 		return kindInfo{}, errors.New(`a PartialObjectMetadata without "resource" beside it, which says of what`)
 	default:
-		info.slim, info.gvk = true, KindOf(name.resource)
+		info.slim, info.gvk = true, d.firstKind(name.resource, KindOf(name.resource))
 	}
 	plural, guessed := ResourceOf(info.gvk)
 	if given, _, _ := strings.Cut(name.resource, "."); given != "" {
@@ -76,24 +94,22 @@ func (d decoder) kind(record Record) (kindInfo, error) {
 // "widgets.v1.example.com", the last with its version. For a resource that
 // client-go does not know it is a guess from the name.
 func KindOf(resource string) schema.GroupVersionKind {
-	full, group := schema.ParseResourceArg(resource)
-	if full != nil && !versionName.MatchString(full.Version) {
-		full = nil // the group has dots
+	name, version := parseResource(resource)
+	kind, ok := knownResources()[name]
+	if !ok {
+		return guessKind(name.WithVersion(cmp.Or(version, "v1")))
 	}
-	if known, ok := knownResources()[group]; ok {
-		if full != nil && full.Version != known.Version {
-			known.Version = full.Version
-		}
-		return known
+	kind.Version = cmp.Or(version, kind.Version)
+	return kind
+}
+
+// parseResource splits a resource's name from its version, "" if it has none.
+func parseResource(resource string) (name schema.GroupResource, version string) {
+	full, name := schema.ParseResourceArg(resource)
+	if full != nil && versionName.MatchString(full.Version) { // or the group has dots
+		return full.GroupResource(), full.Version
 	}
-	if full != nil {
-		if known, ok := knownResources()[full.GroupResource()]; ok {
-			known.Version = full.Version
-			return known
-		}
-		return guessKind(*full)
-	}
-	return guessKind(group.WithVersion("v1"))
+	return name, ""
 }
 
 // versionName tells a version from the first part of a group.

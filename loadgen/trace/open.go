@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informerbench/informerbench/loadgen/trace/internal/block"
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
@@ -103,7 +104,7 @@ func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, er
 	t := &Trace{
 		name:      name,
 		closer:    closer,
-		decode:    decoder{kinds: map[kindName]kindInfo{}},
+		decode:    decoder{map[kindName]kindInfo{}, map[schema.GroupResource]schema.GroupVersionKind{}},
 		selection: newSelection(part.Resources),
 		window:    window{from: part.From, to: part.To},
 		ledger:    newLedger(),
@@ -127,7 +128,7 @@ func newTrace(name string, r io.Reader, closer io.Closer, part Part) (*Trace, er
 		case err != nil:
 			return nil, t.located(err)
 		case isAudit(entry) || entry.Wrapping:
-			t.source = newAuditSource(name, lines.docs, entry)
+			t.source = newAuditSource(name, lines.docs, entry, t.decode)
 			return t, nil // others may join it
 		}
 		lines.first = &entry
