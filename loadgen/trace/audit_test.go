@@ -300,7 +300,7 @@ func TestAuditWrapped(t *testing.T) {
 			return fmt.Sprintf(`{"log":%s,"stream":"stdout","time":"t"}{"log":%s,"stream":"stdout","time":"t"}`+"\n", quoted(l[:100]), quoted(l[100:]+"\n"))
 		}),
 		"CRI": "2026-01-01T00:00:00Z stderr F I0101 starting\n" + each(func(_ int, l string) string {
-			return "2026-01-01T00:00:00Z stdout P " + l[:100] + "\n2026-01-01T00:00:00Z stdout P " + l[100:200] + "\n2026-01-01T00:00:00Z stdout F " + l[200:] + "\n"
+			return "2026-01-01T00:00:00Z stdout P " + l[:100] + "\n2026-01-01T00:00:00Z stderr F W0101 noise\n2026-01-01T00:00:00Z stdout P " + l[100:200] + "\n2026-01-01T00:00:00Z stdout F " + l[200:] + "\n"
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -311,11 +311,12 @@ func TestAuditWrapped(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		`{"AuditId":"x","Stage":"ResponseComplete"}`: "x.json:1: document 1: found rows of Azure's table AKSAudit, expected audit events; convert with jq -c ",
-		`{"protoPayload":{"@type":"x"}}`:             "x.json:1: document 1: found Google Cloud's own audit log",
-		`{"log":"I0101 starting\n","stream":"s"}`:    `x.json:1: document 1: found a document with neither "object" nor "kind", expected a watch event or an object`,
-		text + `{"kind":"Pod","apiVersion":"v1"}`:    "x.json:4: document 4: found a Pod among the entries of an audit log",
-		eventJSON("ADDED", podJSON("a", 1)) + text:   "x.json:1: document 2: found an entry of an audit log among watch events",
+		`{"AuditId":"x","Stage":"ResponseComplete"}`:                         "x.json:1: document 1: found rows of Azure's table AKSAudit, expected audit events; convert with jq -c ",
+		`{"protoPayload":{"@type":"x"}}`:                                     "x.json:1: document 1: found Google Cloud's own audit log",
+		`{"log":"I0101 starting\n","stream":"s"}`:                            `x.json:1: document 1: found a document with neither "object" nor "kind", expected a watch event or an object`,
+		text + `{"kind":"Pod","apiVersion":"v1"}`:                            "x.json:4: document 4: found a Pod among the entries of an audit log",
+		eventJSON("ADDED", podJSON("a", 1)) + text:                           "x.json:1: document 2: found an entry of an audit log among watch events",
+		"time,message\n" + `t,"{""apiVersion"":""audit.k8s.io/v1""}"` + "\n": "x.json:2: found an audit event behind other text, expected it as JSON up to the line's end: invalid JSON: invalid character 'a' after object key",
 	} {
 		_, _, err := readText(t, text)
 		require.ErrorContains(t, err, want, text)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
 
 // unwrap finds the audit events inside of a document that a log service or a
@@ -103,20 +105,27 @@ func auditTexts(text string) []string {
 
 // linePrefix is what a container runtime puts before each line of a container:
 // the time, the stream, and F for a whole line or P for a part of one.
-var linePrefix = regexp.MustCompile(`^\S+ (?:stdout|stderr) ([FP](?::[^ ]*)?) `)
+var linePrefix = regexp.MustCompile(`^\S+ (stdout|stderr) ([FP](?::[^ ]*)?) `)
 
 // A prefixed reader takes away what stands before the JSON on each line: the
 // node's or the pod's name, a time, or what a container runtime writes. Lines
-// without JSON become empty, so that the others keep their numbers.
+// without JSON become empty, so that the others keep their numbers. A file of which
+// not one has any is refused.
 type prefixed struct {
-	in   *bufio.Reader
-	rest []byte
-	part []byte // of a line that the runtime has split
-	err  error
+	in    *bufio.Reader
+	rest  []byte
+	parts map[string][]byte // of lines that the runtime has split, by stream
+	n     int               // lines read
+	found bool
+	bad   error // the first line with an audit event that is no JSON
+	err   error
 }
 
 func (p *prefixed) Read(to []byte) (int, error) {
 	for len(p.rest) == 0 {
+		if p.err == io.EOF && !p.found && p.bad != nil {
+			return 0, p.bad
+		}
 		if p.err != nil {
 			return 0, p.err
 		}
@@ -138,19 +147,24 @@ func (p *prefixed) line() []byte {
 			p.err = err
 			break
 		}
-		if len(line)+len(p.part) > mostBytes {
+		if len(line) > mostBytes {
 			p.err = errLongLine
 			return nil
 		}
 	}
+	p.n++
 	content := bytes.TrimRight(line, "\r\n")
 	if m := linePrefix.FindSubmatchIndex(content); m != nil {
-		part := content[m[2]] == 'P'
-		p.part = append(p.part, content[m[1]:]...)
-		if part && p.err == nil && len(p.part) < mostBytes {
+		stream, part := string(content[m[2]:m[3]]), content[m[4]] == 'P'
+		content = append(p.parts[stream], content[m[1]:]...)
+		delete(p.parts, stream)
+		if part && p.err == nil && len(content) < mostBytes {
+			if p.parts == nil {
+				p.parts = map[string][]byte{}
+			}
+			p.parts[stream] = content
 			return []byte("\n")
 		}
-		content, p.part = p.part, nil
 	}
 	begin := bytes.Index(content, []byte(`{"`))
 	if begin < 0 {
@@ -158,8 +172,13 @@ func (p *prefixed) line() []byte {
 	}
 	content = content[begin:]
 	if !json.Valid(content) && p.err != io.EOF { // who reads the last line says that it is cut
+		if p.bad == nil && bytes.Contains(content, []byte(auditGroup)) {
+			problem, _ := syntaxProblem(content)
+			p.bad = &jsondoc.Error{Line: p.n, Problem: "found an audit event behind other text, expected it as JSON up to the line's end: " + problem}
+		}
 		return []byte("\n")
 	}
+	p.found = true
 	return append(content, '\n')
 }
 
