@@ -85,6 +85,10 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		return nil, err
 	}
 	defer closeStream(stream)
+	of := ""
+	if named, ok := stream.(interface{ Name() string }); ok {
+		of = named.Name() + ": "
+	}
 	cpu, events, unversioned := cputime.Process(), 0, 0
 	for {
 		e, err := stream.Next()
@@ -105,7 +109,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		if _, ok := kinds[kind]; !ok {
 			for other := range kinds {
 				if other.GroupKind() == kind.GroupKind() {
-					return nil, fmt.Errorf("found %s of version %s after %s, expected one version of a resource: an informer watches one", kind.Kind, kind.Version, other.Version)
+					return nil, fmt.Errorf("%sfound %s of version %s after %s, expected one version of a resource: an informer watches one", of, kind.Kind, kind.Version, other.Version)
 				}
 			}
 			kinds[kind] = len(kinds)
@@ -119,7 +123,7 @@ func ofTrace(open func() (loadgen.Stream, error), playing time.Duration) (*sourc
 		}
 	}
 	if events == 0 {
-		return nil, errors.New("no events but bookmarks, expected at least one")
+		return nil, errors.New(of + "no events but bookmarks, expected at least one")
 	}
 	if c, ok := stream.(interface{ Cut() error }); ok {
 		s.cut = c.Cut()

@@ -55,6 +55,9 @@ func (t *Trace) Warnings() []error {
 		"record with kubectl get RESOURCE --watch --output-watch-events -o json to tell them apart", t.name, n)}
 }
 
+// Name is what the recording is called in errors.
+func (t *Trace) Name() string { return t.name }
+
 // Close closes the file. The trace yields no further event.
 func (t *Trace) Close() error {
 	if t.err == nil {

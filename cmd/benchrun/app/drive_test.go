@@ -208,14 +208,16 @@ func TestDriveOfABadRecordingLeavesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile("late.jsonl", []byte(pod+"{}\n"), 0o666))
 	require.NoError(t, os.WriteFile("pods.jsonl", []byte(pod), 0o666))
 	require.NoError(t, os.Mkdir("empty", 0o777))
-	for _, args := range [][]string{{"bad.jsonl", "bad.jsonl:1"}, {"late.jsonl", "late.jsonl:2"}, {"pods.jsonl", "the load has no nodes", "--two-queues", "--out", "empty", "--metrics-addr", ":0"}} {
+	require.NoError(t, os.WriteFile("none.jsonl", []byte(strings.Replace(pod, "ADDED", "BOOKMARK", 1)), 0o666))
+	require.NoError(t, os.WriteFile("two.jsonl", []byte(strings.NewReplacer("Pod", "Foo", "v1", "x.io/v1").Replace(pod)+strings.NewReplacer("Pod", "Foo", "v1", "x.io/v2").Replace(pod)), 0o666))
+	for _, args := range [][]string{{"bad.jsonl", "bad.jsonl:1"}, {"late.jsonl", "late.jsonl:2"}, {"none.jsonl", "none.jsonl: no events but bookmarks"}, {"two.jsonl", "two.jsonl: found Foo of version v2 after v1"}, {"pods.jsonl", "the load has no nodes", "--two-queues", "--out", "empty", "--metrics-addr", ":0"}} {
 		code, _, stderr := benchrun(t, append([]string{"drive", args[0]}, args[2:]...)...)
 		assert.Equal(t, 2, code)
 		assert.Regexp(t, "^error: .*"+args[1]+".*\n$", stderr)
 	}
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)
-	assert.Len(t, entries, 4, "%v", entries)
+	assert.Len(t, entries, 6, "%v", entries)
 }
 
 // A trigger calls then when a word is written.
