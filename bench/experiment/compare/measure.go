@@ -1,8 +1,12 @@
 package compare
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/internal/statistic"
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 )
 
@@ -15,6 +19,22 @@ type Point struct {
 	Relative  float64           `json:"relative,omitempty"` // median of their ratios to upstream's code in the same rounds; 0 where there is none
 	Noise     float64           `json:"noise,omitempty"`    // what the A/A control differs by; 0 where unknown
 	Samples   int               `json:"samples"`
+}
+
+// Filtered are the points that the filter keeps.
+func (o Options) Filtered(points []Point) ([]Point, error) {
+	g, err := newGrouping(Options{Filter: o.Filter})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(points, func(p Point) bool {
+		r := benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(p.Benchmark, "Benchmark")), Values: []benchfmt.Value{{Unit: p.Unit}}}
+		for key, value := range p.Config {
+			r.SetConfig(key, value)
+		}
+		ok, _ := g.filter.Apply(&r)
+		return !ok
+	}), nil
 }
 
 // Measure reads a result directory, a file in the Go benchmark format or what

@@ -114,7 +114,11 @@ func read(o compare.Options, path string) ([]Entry, []experiment.Warning, error)
 			return nil, nil, err
 		}
 		if history {
-			return readHistory(path)
+			entries, warnings, err := readHistory(path)
+			if err == nil && o.Filter != "" {
+				err = filter(o, path, entries)
+			}
+			return entries, warnings, err
 		}
 	}
 	results := []string{path}
@@ -149,6 +153,21 @@ func read(o compare.Options, path string) ([]Entry, []experiment.Warning, error)
 		entries, warnings = append(entries, e), append(warnings, doubts...)
 	}
 	return entries, warnings, nil
+}
+
+// filter takes the points away that the filter doesn't keep.
+func filter(o compare.Options, path string, entries []Entry) (err error) {
+	left := 0
+	for i := range entries {
+		if entries[i].Points, err = o.Filtered(entries[i].Points); err != nil {
+			return err
+		}
+		left += len(entries[i].Points)
+	}
+	if left == 0 {
+		return fmt.Errorf("%s: no result matches --filter %q", path, o.Filter)
+	}
+	return nil
 }
 
 // isHistory looks at the first byte that is no space: an entry is an object.

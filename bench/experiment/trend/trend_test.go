@@ -302,6 +302,27 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// The filter counts for histories as for files.
+func TestHistoryFilter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	point := func(benchmark, unit, goarch string) compare.Point {
+		return compare.Point{Benchmark: benchmark, Unit: unit, Center: 1, Config: map[string]string{"goarch": goarch}}
+	}
+	a, b, c := point("BenchmarkA/n=1-8", "sec/op", "amd64"), point("BenchmarkA/n=1-8", "sec/op", "arm64"), point("BenchmarkB-8", "allocs/op", "arm64")
+	require.NoError(t, Append(path, Entry{Time: time.Unix(1, 0).UTC(), Label: "x", Points: []compare.Point{a, b, c}}))
+	for filter, want := range map[string][]compare.Point{
+		"": {a, b, c}, "goarch:arm64": {b, c}, ".name:A": {a, b}, "/n:1 goarch:amd64": {a}, ".unit:allocs/op": {c}, "-.name:A": {c}, "/gomaxprocs:8": {a, b, c},
+	} {
+		got, _, err := Read(compare.Options{Filter: filter}, path)
+		require.NoError(t, err, filter)
+		assert.Equal(t, want, got[0].Points, filter)
+	}
+	_, _, err := Read(compare.Options{Filter: "goarch:riscv64"}, path)
+	assert.EqualError(t, err, path+`: no result matches --filter "goarch:riscv64"`)
+	_, _, err = Read(compare.Options{Filter: "goarch:("}, path)
+	assert.ErrorContains(t, err, "--filter: ")
+}
+
 func FuzzReadHistory(f *testing.F) {
 	f.Add([]byte(`{"time":"2026-01-01T00:00:00Z","label":"x","points":[{"benchmark":"B","unit":"sec/op","center":1}]}` + "\n{"))
 	f.Fuzz(func(t *testing.T, b []byte) {

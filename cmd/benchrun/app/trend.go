@@ -76,7 +76,7 @@ table of all.`,
 	f.StringVar(&match, "match", "", "regular expression that a benchmark's name has to match (default all)")
 	f.StringVar(&unit, "unit", "", "one unit, as in cpu-sec/op or allocs/op (default all)")
 	f.StringVar(&o.Ignore, "ignore", "", "keys of the configuration that don't separate the results of directories and files, as in cpu,commit")
-	f.StringVar(&o.Filter, "filter", "", "which of their results count, as in 'goarch:amd64 .name:Queue' (default all)")
+	f.StringVar(&o.Filter, "filter", "", "which results count, as in 'goarch:amd64 .name:Queue' (default all)")
 	f.StringVar(&html, "html", "trend.html", "file for the page")
 	f.Uint64Var(&seed, "seed", 1, "seed of the permutations")
 	out.addTo(cmd)
