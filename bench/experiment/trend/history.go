@@ -16,6 +16,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/compare"
 	"github.com/informerbench/informerbench/bench/experiment/internal/rawtext"
 	"github.com/informerbench/informerbench/bench/experiment/plain"
+	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
 // maxLine bounds the memory for one entry: some 100,000 points.
@@ -78,7 +80,7 @@ func Append(path string, e Entry) error {
 }
 
 // Read reads history files, result directories and files in the Go benchmark
-// format; a directory that is no result may hold results. The entries come by
+// format; a directory that is no result may hold results. The entries come once and by
 // time. Where one has no time of its own, as a plain file, they come in the order
 // of the paths, and those of one path by time.
 func Read(o compare.Options, paths ...string) ([]Entry, []experiment.Warning, error) {
@@ -92,6 +94,10 @@ func Read(o compare.Options, paths ...string) ([]Entry, []experiment.Warning, er
 		}
 		slices.SortStableFunc(some, byTime)
 		entries, warnings = append(entries, some...), append(warnings, doubts...)
+	}
+	entries, again := once(entries)
+	if len(again) > 0 {
+		warnings = append(warnings, experiment.Warn("run", "%s given more than once and counted once, the first is %s of %s", wording.Count(len(again), "result"), again[0].Label, again[0].Time.Format(time.RFC3339)))
 	}
 	i := slices.IndexFunc(entries, func(e Entry) bool { return e.undated })
 	switch {
@@ -168,6 +174,21 @@ func filter(o compare.Options, path string, entries []Entry) (err error) {
 		return fmt.Errorf("%s: no result matches --filter %q", path, o.Filter)
 	}
 	return nil
+}
+
+// once leaves entries out that are the same as one before, as where two copies of a
+// history were joined: they are no further samples.
+func once(entries []Entry) (kept, again []Entry) {
+	seen := map[string][]Entry{}
+	for _, e := range entries {
+		key := e.Time.UTC().String() + e.Label
+		if slices.ContainsFunc(seen[key], func(s Entry) bool { return reflect.DeepEqual(s.Points, e.Points) }) {
+			again = append(again, e)
+			continue
+		}
+		seen[key], kept = append(seen[key], e), append(kept, e)
+	}
+	return kept, again
 }
 
 // isHistory looks at the first byte that is no space: an entry is an object.

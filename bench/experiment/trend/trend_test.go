@@ -188,6 +188,11 @@ func TestHistory(t *testing.T) {
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0].Text, "history.jsonl:3: the line is cut off and was left out")
 
+	got, warnings, err = Read(compare.Options{}, path, path)
+	require.NoError(t, err)
+	assert.Equal(t, all, got, "each once")
+	assert.Contains(t, fmt.Sprint(warnings), "3 results given more than once and counted once, the first is commit-0 of 1970-01-01T00:16:40Z")
+
 	for text, want := range map[string]string{
 		`{"time":"2026-01-01T00:00:00Z","points":[{"center":-1,"unit":"x","benchmark":"B"}]}`: "history.jsonl:1: points[0]: found -1 in x of B",
 		`{"a":1}`:             "history.jsonl:1: found",
