@@ -163,7 +163,7 @@ func TestDiffDoubts(t *testing.T) {
 	}{
 		"machine":    {header: "cpu: other\n", values: good, fails: `cpu is "one" and "other"; times of unlike configurations can't be compared, --ignore cpu does so`},
 		"cut off":    {header: "cpu: one\n", values: good, damage: func(s string) string { return s[:len(s)-5] }, warns: "the last line is cut off"},
-		"malformed":  {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 x ns/op\n" }, warns: "left out: "},
+		"malformed":  {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 x ns/op\n" }, warns: `found "BenchmarkA-2 1 x ns/op": parsing measurement`},
 		"NaN":        {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 NaN ns/op\n" }, fails: "raw.txt:19: the sample printed NaN sec/op"},
 		"negative":   {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 -5 B/op\n" }, fails: "raw.txt:19: the sample printed -5 B/op"},
 		"unit":       {header: "cpu: one\n", values: good, damage: func(s string) string { return s + "BenchmarkA-2 1 5 B/op\n" }, warns: "{BenchmarkA-2 B/op is only in"},

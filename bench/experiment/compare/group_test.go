@@ -241,6 +241,11 @@ func TestEncodings(t *testing.T) {
 		"\xff\xfe\x00\x00B\x00\x00\x00":                         "is UTF-32", "\x00\x00\xfe\xff\x00\x00\x00B": "is UTF-32",
 		"B\x00\x00\x00e\x00\x00\x00": "iconv -f UTF-32LE", "\x00\x00\x00B\x00\x00\x00e": "iconv -f UTF-32BE",
 		`{"Time":"2026-01-01T00:00:00Z","Action":"output","Output":"BenchmarkA 1 5 ns/op\n"}` + "\n": `jq -rj 'select(.Action == "output").Output'`,
+		"2026-01-01T00:00:00Z " + `{"Action": "output","Output":"BenchmarkA 1 5 ns/op\n"}` + "\n":    "go test -json",
+		"\xff\xfe" + strings.Join(strings.Split(`{"Action":"start"}`+"\n", ""), "\x00") + "\x00":     "go test -json",
+		"goos: linux\n,old.txt,,new.txt\n,sec/op,CI,sec/op,CI,vs base,P\nA-8,1e-07,1%,2e-07,1%\n":    "this is what benchstat prints",
+		"goos: linux\n      │ old.txt │ new.txt │\nA-8     100.0n ± 1%\n":                            "this is what benchstat prints",
+		"BenchmarkA-8   \tI0101 log\n    1\t5 ns/op\n":                                               "new.txt:2: figures come apart from the name of their benchmark",
 		"BenchmarkA" + strings.Repeat("x", 1<<20) + "\n":                                             "longer than",
 	} {
 		_, err := Diff(Options{}, old, textFile(t, "new.txt", text))

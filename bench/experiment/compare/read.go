@@ -181,9 +181,15 @@ func (s *results) readFile(i int) error {
 	}
 	prefixed := lines.Prefixed()
 	if samples == 0 {
-		hint := jsonHint(f.raw)
-		if hint == "" && prefixed != "" {
-			hint = "; " + prefixed
+		hint := lines.Form()
+		if hint == "" {
+			hint = prefixed
+		}
+		if hint == "" && len(lines.Malformed) > 0 {
+			hint = lines.Malformed[0].Error()
+		}
+		if hint != "" {
+			hint = "; " + hint
 		}
 		return fmt.Errorf("%s holds no benchmark result, expected the Go benchmark format, which go test -bench prints%s", f.raw, hint)
 	}
@@ -224,21 +230,6 @@ func (s *results) addUnits(units benchfmt.UnitMetadataMap) error {
 		s.units[key] = u
 	}
 	return nil
-}
-
-// jsonHint knows a commonly taken form that holds the format.
-func jsonHint(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	begin := make([]byte, 256)
-	n, _ := f.Read(begin)
-	if strings.HasPrefix(string(begin[:n]), "{") && strings.Contains(string(begin[:n]), `"Action"`) {
-		return `; this is what go test -json prints: jq -rj 'select(.Action == "output").Output' has the format`
-	}
-	return ""
 }
 
 // add puts a sample into its cell. A/A controls are kept beside their

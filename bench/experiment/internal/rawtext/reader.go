@@ -72,7 +72,7 @@ func (r *Reader) Scan() bool {
 			return true
 		case *benchfmt.SyntaxError:
 			if r.Broken++; len(r.Malformed) < 3 {
-				r.Malformed = append(r.Malformed, record)
+				r.Malformed = append(r.Malformed, r.lines.quoted(record))
 			}
 		}
 	}
@@ -132,6 +132,20 @@ func (r *Reader) Prefixed() string {
 		pattern = regexp.MustCompile(x.found).ReplaceAllString(pattern, x.as)
 	}
 	return fmt.Sprintf("%s:%d: found %.100q before a result, sed -E 's/^%s//' takes it away", l.path, l.prefixAt, l.prefix, pattern)
+}
+
+// Form says which other form the file has that is often taken for the format, "" if
+// none that is known.
+func (r *Reader) Form() string { return r.lines.form }
+
+// forms that hold no sample, known by a line.
+var forms = []struct {
+	line *regexp.Regexp
+	is   string
+}{
+	{regexp.MustCompile(`\{.*"Action": ?"(?:start|run|output)"`), `this is what go test -json prints: jq -rj 'select(.Action == "output").Output' has the format`},
+	{regexp.MustCompile(`^(?:,[^,]+,CI(?:,|\s*$)| .*│)`), "this is what benchstat prints, which no longer has the samples: take the files that it was given"},
+	{regexp.MustCompile(`^\s*\d+\s+[0-9.e+-]+ \S+/op\b`), "figures come apart from the name of their benchmark, which printed something between: have it print nothing"},
 }
 
 // packed are files that have to be unpacked or converted first: the bytes that they
@@ -210,12 +224,14 @@ type lines struct {
 	from     *bufio.Reader
 	path     string
 	n        int    // lines read
-	pending  []byte // of the last line, not yet passed on
+	line     []byte // the last one
+	pending  []byte // of it, not yet passed on
 	marks    []struct{ line, round int }
 	badMark  string
 	failure  string
 	prefix   string // before the first result that doesn't begin its line
 	prefixAt int    // that line
+	form     string // what the first line of another form is, with its place
 	cut      bool
 	err      error
 }
@@ -249,7 +265,8 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		l.n++
-		l.pending = l.note(uncoloured(line))
+		l.line = l.note(uncoloured(line))
+		l.pending = l.line
 	}
 	n := copy(p, l.pending)
 	l.pending = l.pending[n:]
@@ -266,6 +283,14 @@ func uncoloured(line []byte) []byte {
 		return line
 	}
 	return escapes.ReplaceAll(line, nil)
+}
+
+// quoted is a fault with the line it is in, if that was the last.
+func (l *lines) quoted(err *benchfmt.SyntaxError) error {
+	if err.Line != l.n {
+		return err
+	}
+	return fmt.Errorf("%s:%d: found %.60q: %s", err.FileName, err.Line, bytes.TrimSpace(l.line), err.Msg)
 }
 
 // failures are the lines with which go test, a shell or a CI system tells of a
@@ -307,6 +332,11 @@ func (l *lines) note(line []byte) []byte {
 		if l.prefix == "" && bytes.Contains(line, []byte("Benchmark")) {
 			if m := prefixed.FindSubmatch(line); m != nil {
 				l.prefix, l.prefixAt = string(m[1]), l.n
+			}
+		}
+		for _, f := range forms {
+			if l.form == "" && f.line.Match(line) {
+				l.form = fmt.Sprintf("%s:%d: %s", l.path, l.n, f.is)
 			}
 		}
 		return line
