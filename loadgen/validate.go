@@ -100,13 +100,13 @@ func (s *Spec) completeReconcile() error {
 	}
 	err := first(
 		within("reconcile.workers", &r.Workers, 5, 100_000),
-		bounded("reconcile.service", r.Service, maxDuration.Seconds()),
-		bounded("reconcile.calls", r.Calls, 10_000),
-		bounded("reconcile.callLatency", r.CallLatency, maxDuration.Seconds()),
+		lasting("reconcile.service", r.Service),
+		counted("reconcile.calls", r.Calls, 10_000, "a number such as 2"),
+		lasting("reconcile.callLatency", r.CallLatency),
 		upTo("reconcile.qps", r.QPS, maxRate),
 		upTo("reconcile.failure", r.Failure, 1),
 		upTo("reconcile.requeueShare", r.RequeueShare, 1),
-		bounded("reconcile.requeueAfter", r.RequeueAfter, maxDuration.Seconds()),
+		lasting("reconcile.requeueAfter", r.RequeueAfter),
 		atMost("reconcile.limiter.baseDelay", l.BaseDelay),
 		atMost("reconcile.limiter.maxDelay", l.MaxDelay),
 		upTo("reconcile.limiter.rate", l.Rate, maxRate),
@@ -164,6 +164,22 @@ func atMost(path string, value time.Duration) error {
 		return fault(path, "found %v, expected a duration from 0 to %v", value, maxDuration)
 	}
 	return nil
+}
+
+// lasting checks a distribution of durations.
+func lasting(path string, d randvar.Dist) error {
+	if d.IsSize() {
+		return fault(path, "found %v, which is a size, expected a duration such as 5ms", d)
+	}
+	return bounded(path, d, maxDuration.Seconds())
+}
+
+// counted checks a distribution of what is no duration.
+func counted(path string, d randvar.Dist, most float64, expected string) error {
+	if d.IsDuration() {
+		return fault(path, "found %v, which is a duration, expected %s", d, expected)
+	}
+	return bounded(path, d, most)
 }
 
 // bounded checks a distribution by its mean: single values may be larger.

@@ -111,7 +111,7 @@ func (s *Spec) completeSize(i int, path string) error {
 			return err
 		}
 	}
-	return bounded(path+"size", r.Size, maxSize)
+	return counted(path+"size", r.Size, maxSize, "a size such as 8Ki")
 }
 
 // leader is the resource whose pods resource i follows, nil if there is none.
@@ -248,9 +248,9 @@ func (l *Life) complete(path string) error {
 	defaults(&l.Modifications, "5")
 	defaults(&l.Between, "exp(1s)")
 	return first(
-		bounded(path+"modifications", l.Modifications, maxModifications),
-		bounded(path+"between", l.Between, maxDuration.Seconds()),
-		bounded(path+"age", l.Age, maxDuration.Seconds()),
+		counted(path+"modifications", l.Modifications, maxModifications, "a number such as 5"),
+		lasting(path+"between", l.Between),
+		lasting(path+"age", l.Age),
 	)
 }
 

@@ -55,6 +55,13 @@ const z99 = 2.3263478740408408
 // IsZero reports whether no distribution was given.
 func (d Dist) IsZero() bool { return d.kind == none }
 
+// IsDuration reports whether the values were given as durations, IsSize as sizes;
+// plain numbers stand for either.
+func (d Dist) IsDuration() bool { return d.unit == seconds }
+
+// IsSize is described at IsDuration.
+func (d Dist) IsSize() bool { return d.unit == bytes }
+
 // Sample draws a value: seconds, bytes or a plain number.
 func (d Dist) Sample(r *rand.Rand) float64 {
 	switch d.kind {

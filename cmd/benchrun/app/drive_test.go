@@ -174,6 +174,7 @@ func TestDriveRefusesBadInput(t *testing.T) {
 		{[]string{path, "--workers", "0"}, "--workers: found 0"},
 		{[]string{path, "--failure", "2"}, "error: --failure: found 2, expected a number from 0 to 1"},
 		{[]string{path, "--calls", "20000"}, "error: --calls: found 20000"},
+		{[]string{path, "--calls", "2ms"}, "error: --calls: found 2ms, which is a duration, expected a number such as 2"},
 		{[]string{path, "--service", "five"}, "service"},
 		{[]string{path, "--speed", "0"}, `--speed: found "0", expected how many times faster than recorded (0.000001 to 1000000), such as 10, or max`},
 		{[]string{path, "--speed", "Inf"}, `--speed: found "Inf", expected`},
