@@ -268,6 +268,21 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// What the go command and logs say is no configuration.
+func TestSaidBetween(t *testing.T) {
+	plain := samples("A", 100, "ns/op")
+	old := textFile(t, "old.txt", plain)
+	for _, line := range []string{"go: downloading example.com/x v1.2.3", "testing: warning: no tests to run", "warning: slow disk", "error: retried"} {
+		result, err := Diff(Options{}, old, textFile(t, "new.txt", line+"\n"+plain+line+"\n"+plain))
+		require.NoError(t, err, line)
+		require.Len(t, result.Changes, 1, line)
+		assert.Len(t, result.Changes[0].New.Values, 20, line)
+		assert.Empty(t, result.Warnings, line)
+	}
+	_, err := Diff(Options{}, old, textFile(t, "new.txt", "go: go1.26\n"+plain))
+	assert.ErrorContains(t, err, `go is "" and "go1.26"`)
+}
+
 // A log's prefix is named with a command that takes it away: the results behind it
 // don't count.
 func TestPrefixes(t *testing.T) {

@@ -307,6 +307,10 @@ var failures = regexp.MustCompile(`^(?:.*\r)?(?:FAIL\b|` +
 // benchmark's name.
 const behind = `(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\S*\s+(?:std(?:out|err) F |\d\d[OE] )?)?(?:Benchmark\S*\s+)?`
 
+// said are lines of the go command and of logs that look like a configuration, which
+// would separate the results behind them.
+var said = regexp.MustCompile(`^(?:go: (?:downloading|finding|extracting|added|upgraded|downgraded|removed|warning|updates|to) ?|testing: warning: |(?:debug|warning|error): )`)
+
 // prefixed is a line that holds a result behind other text, but for comments.
 var prefixed = regexp.MustCompile(`^([^#].{0,200}?)\bBenchmark\S*\s+\d+\s+[0-9.e+-]+ \S+/op\b`)
 
@@ -327,6 +331,9 @@ func (l *lines) note(line []byte) []byte {
 		if rest = bytes.TrimLeft(rest, " "); len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9' {
 			return line
 		}
+	}
+	if said.Match(line) {
+		return []byte("\n")
 	}
 	if !failures.Match(line) {
 		if l.prefix == "" && bytes.Contains(line, []byte("Benchmark")) {
