@@ -42,7 +42,7 @@ written all the same.`,
 			recording := counter.Summary()
 			spec, distances, err := fit.Nearest(cmd.Context(), recording, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 			if err != nil {
-				return interrupted(err)
+				return interrupted(fmt.Errorf("%s: %w", strings.Join(args, ", "), err))
 			}
 			var text bytes.Buffer
 			encoder := yaml.NewEncoder(&text)

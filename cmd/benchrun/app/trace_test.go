@@ -106,7 +106,7 @@ func TestTraceWithoutTimes(t *testing.T) {
 
 // What is wrong is said in one line, and nothing half-written is left.
 func TestTraceBadInput(t *testing.T) {
-	lines := sampleFile(t, 20)
+	lines, brief := sampleFile(t, 20), sampleFile(t, 1)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.ibt")
 	bad := filepath.Join(dir, "bad.jsonl")
@@ -121,6 +121,7 @@ func TestTraceBadInput(t *testing.T) {
 		"import BAD --out OUT":                          `BAD:21: document 21: type: unknown value`,
 		"convert BAD --format xml":                      `--format: found "xml", expected one of compact, jsonl`,
 		"convert BAD --format compact":                  "--out: the compact format goes to a file, expected --out FILE or --format jsonl",
+		"fit BRIEF --out OUT":                           "BRIEF: found events of 0s in all, expected them of a second or more",
 		"convert LINES --out DIR":                       "--out: DIR is a directory, expected a file",
 		"convert BAD --out BAD":                         "--out: found BAD, which is read, expected another file",
 		"convert LINES --resource jobs --out OUT":       `resource "jobs": found no events of it, but of pods`,
@@ -133,10 +134,10 @@ func TestTraceBadInput(t *testing.T) {
 		"fit LINES":                                     "--out: missing, expected the file to write",
 		"recrod":                                        `unknown command "recrod", expected one of`,
 	} {
-		fields := strings.Fields(strings.NewReplacer("BAD", bad, "OUT", out, "LINES", lines, "DIR", dir).Replace(args))
+		fields := strings.Fields(strings.NewReplacer("BAD", bad, "OUT", out, "LINES", lines, "BRIEF", brief, "DIR", dir).Replace(args))
 		code, _, stderr := traceRun(t, fields...)
 		require.Equal(t, 2, code, args)
-		require.Contains(t, stderr, strings.NewReplacer("BAD", bad, "DIR", dir).Replace(want), args)
+		require.Contains(t, stderr, strings.NewReplacer("BAD", bad, "BRIEF", brief, "DIR", dir).Replace(want), args)
 		left, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		require.Len(t, left, 1, "%s: %v", args, left)

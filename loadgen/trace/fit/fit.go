@@ -77,8 +77,14 @@ func measured(ctx context.Context, s summary.Summary, name string, mixed map[str
 
 // workload makes a mix of the named resources.
 func workload(s summary.Summary, name string, mixed map[string]bool) (*loadgen.Spec, error) {
-	if s.Duration < time.Second {
-		return nil, errors.New("found events without times or of less than a second, expected a recording with times")
+	resources := busy(s)
+	switch {
+	case len(resources) == 0:
+		return nil, errors.New("found no events but bookmarks, expected some")
+	case s.Begin.IsZero() && s.Duration == 0:
+		return nil, errors.New("found events without times, expected a recording that has them, as benchrun trace record makes")
+	case s.Duration < time.Second:
+		return nil, fmt.Errorf("found events of %v in all, expected them of a second or more", s.Duration)
 	}
 	spec := &loadgen.Spec{
 		Name:        name,
@@ -86,7 +92,7 @@ func workload(s summary.Summary, name string, mixed map[string]bool) (*loadgen.S
 		Seed:        1,
 		Duration:    s.Duration.Round(time.Millisecond),
 	}
-	for _, t := range busy(s) {
+	for _, t := range resources {
 		r, err := resource(t, s.Duration, mixed[t.Resource])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Resource, err)
@@ -95,9 +101,6 @@ func workload(s summary.Summary, name string, mixed map[string]bool) (*loadgen.S
 			r.Name = strings.ReplaceAll(t.Resource, ".", "-")
 		}
 		spec.Resources = append(spec.Resources, r)
-	}
-	if len(spec.Resources) == 0 {
-		return nil, errors.New("found no events but bookmarks, expected some")
 	}
 	_, err := spec.Complete()
 	return spec, err

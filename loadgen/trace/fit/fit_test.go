@@ -88,8 +88,13 @@ func TestFarDistances(t *testing.T) {
 }
 
 func TestFitErrors(t *testing.T) {
-	_, err := Workload(summary.Summary{}, "x")
-	require.EqualError(t, err, "found events without times or of less than a second, expected a recording with times")
-	_, err = Workload(summary.Summary{Duration: time.Minute}, "x")
-	require.EqualError(t, err, "found no events but bookmarks, expected some")
+	some := []summary.Traffic{{Resource: "pods", Kind: "Pod", Events: 1}}
+	for want, s := range map[string]summary.Summary{
+		"found no events but bookmarks, expected some":                                                   {Duration: time.Minute},
+		"found events without times, expected a recording that has them, as benchrun trace record makes": {Resources: some},
+		"found events of 500ms in all, expected them of a second or more":                                {Resources: some, Begin: time.Unix(1, 0), Duration: 500 * time.Millisecond},
+	} {
+		_, err := Workload(s, "x")
+		require.EqualError(t, err, want)
+	}
 }
