@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informerbench/informerbench/loadgen/trace/internal/jsondoc"
 )
@@ -40,14 +43,17 @@ type auditEvent struct {
 	Request  json.RawMessage `json:"requestObject,omitempty"`
 	Response json.RawMessage `json:"responseObject,omitempty"`
 
-	// Where it was found.
-	Input    int `json:"input"`
-	Document int `json:"document"`
-	Line     int `json:"line"`
+	// Where it was found, by names that no shipper of logs adds.
+	Input    int `json:"benchrunInput"`
+	Document int `json:"benchrunDocument"`
+	Line     int `json:"benchrunLine"`
 }
 
-// resource is the resource's name with version and group.
+// resource is the resource's name with group and, if the log has it, version.
 func (e *auditEvent) resource() string {
+	if e.Ref.Version == "" {
+		return schema.GroupResource{Group: e.Ref.Group, Resource: e.Ref.Resource}.String()
+	}
 	return e.Ref.Resource + "." + e.Ref.Version + "." + e.Ref.Group
 }
 
@@ -125,6 +131,14 @@ func parseAudit(entry jsondoc.Entry) (auditEvent, error) {
 	if err := json.Unmarshal(entry.Raw, &e); err != nil {
 		if problem, _ := syntaxProblem(entry.Raw); problem != "" {
 			return e, errors.New(problem)
+		}
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			expected, ok := map[reflect.Kind]string{reflect.String: "string", reflect.Int: "number"}[wrong.Type.Kind()]
+			if !ok {
+				expected = "object"
+			}
+			return e, fmt.Errorf("not an audit event: %s: found %s, expected %s", wrong.Field, wrong.Value, expected)
 		}
 		return e, fmt.Errorf("not an audit event: %s", oneLine(err))
 	}

@@ -161,6 +161,13 @@ func TestAuditObjects(t *testing.T) {
 	require.Equal(t, "n", slim.Namespace)
 	require.IsType(t, &corev1.Pod{}, events[1].Object)
 	require.Equal(t, 2*time.Second, events[1].At, "the time of the response, whatever was skipped between")
+
+	// Shippers of logs add members of their own, converters leave the version out.
+	text := auditText(auditLine{verb: "update", resource: "deployments", name: "a"})
+	text = strings.NewReplacer(`,"apiVersion":"v1"}`, "}", `{"kind":"Event"`, `{"input":{"type":"log"},"line":"x","document":"y","kind":"Event"`).Replace(text)
+	events, _, err = readText(t, text)
+	require.NoError(t, err)
+	require.Equal(t, "apps/v1, Kind=Deployment", events[0].Object.GetObjectKind().GroupVersionKind().String())
 }
 
 // A resource is of one kind, whether a request was answered with the object, with its
@@ -206,6 +213,14 @@ func TestAuditErrors(t *testing.T) {
 	require.ErrorContains(t, err, `x.json:2: document 2: not an audit event: `)
 	_, _, err = readText(t, good+strings.Replace(good, `"stageTimestamp":"2026`, `"stageTimestamp":"0001`, 1))
 	require.EqualError(t, err, "x.json:2: document 2: stageTimestamp: found the year 1, expected 1970 to 2200")
+	for old, c := range map[string][2]string{
+		`"code":200`:                 {`"code":"200"`, "responseStatus.code: found string, expected number"},
+		`{"username":""}`:            {`"me"`, "user: found string, expected object"},
+		`"stage":"ResponseComplete"`: {`"stage":7`, "stage: found number, expected string"},
+	} {
+		_, _, err = readText(t, good+strings.Replace(good, old, c[0], 1))
+		require.EqualError(t, err, "x.json:2: document 2: not an audit event: "+c[1])
+	}
 	_, _, err = readText(t, auditText(auditLine{verb: "get"}, auditLine{verb: "list"}))
 	require.EqualError(t, err, "x.json: no events: the file holds no object; skipped 2 reads")
 }
