@@ -301,7 +301,8 @@ var failures = regexp.MustCompile(`^(?:.*\r)?(?:FAIL\b|` +
 	`\s*` + behind + `(?:(?:---|===) FAIL: |FAIL(?:\s*$|\t|: (?:Benchmark|Test)|\s+\S+\s+(?:[0-9.]+s|\[\w+ failed\])))|` +
 	`\t?` + behind + `(?:panic: |fatal error: |signal: |SIG[A-Z]+: |\[signal SIG|\*\*\* Test killed|exit status [1-9]|g?make(?:\[\d+\])?: \*\*\* |` +
 	`WARNING: DATA RACE|Found [1-9]\d* data race|(?:\S+: line \d+:\s+\d+ )?(?:(?:Segmentation fault|Killed|Aborted|Bus error)\s*$|.*\(core dumped\))|` +
-	`(?:##\[error\]|Error: )Process completed with exit code -?[1-9]|::error(?: .*)?::))`)
+	`(?:##\[error\]|Error: )(?:Process completed with exit code -?[1-9]|The operation was canceled)|::error(?: .*)?::|` +
+	`ERROR: (?:Job failed|script returned exit code -?[1-9])|🚨 Error: |Finished: (?:FAILURE|ABORTED)\s*$))`)
 
 // behind is the time of a log's line with its stream, as in CRI and GitLab, and a
 // benchmark's name.
