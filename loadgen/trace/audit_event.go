@@ -140,6 +140,19 @@ func parseAudit(entry jsondoc.Entry) (auditEvent, error) {
 			}
 			return e, fmt.Errorf("not an audit event: %s: found %s, expected %s", wrong.Field, wrong.Value, expected)
 		}
+		var times struct {
+			Received json.RawMessage `json:"requestReceivedTimestamp"`
+			Time     json.RawMessage `json:"stageTimestamp"`
+		}
+		_ = json.Unmarshal(entry.Raw, &times) // it is JSON
+		for _, f := range [...]struct {
+			name string
+			text json.RawMessage
+		}{{"requestReceivedTimestamp", times.Received}, {"stageTimestamp", times.Time}} {
+			if f.text != nil && json.Unmarshal(f.text, new(time.Time)) != nil {
+				return e, fmt.Errorf("not an audit event: %s: found %.60s, expected a time such as 2006-01-02T15:04:05.999999Z", f.name, f.text)
+			}
+		}
 		return e, fmt.Errorf("not an audit event: %s", oneLine(err))
 	}
 	e.Document, e.Line = entry.Document, entry.Line
