@@ -45,7 +45,7 @@ func ParseSpec(name string, data []byte) (*Spec, error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
 	var document, second yaml.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
-		return nil, syntaxError(name, err)
+		return nil, syntaxError(name, data, err)
 	}
 	if err := decoder.Decode(&second); err == nil {
 		return nil, fmt.Errorf("%s:%d: a second document, expected one workload a file", name, second.Line)
@@ -110,20 +110,44 @@ type fieldError struct {
 
 func (e *fieldError) Error() string { return e.path + ": " + e.problem }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var (
+	yamlLine  = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	yamlAlias = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+	tabIndent = regexp.MustCompile(`^\s*\t`)
+)
 
-func syntaxError(name string, err error) error {
+// syntaxError is the library's error, with the right line: it counts from 0 where the
+// parser finds fault, names the line before a tab and none of an unknown anchor.
+func syntaxError(name string, data []byte, err error) error {
 	if err == nil || err.Error() == "EOF" {
 		return fmt.Errorf("%s:1: the file is empty, expected a workload", name)
 	}
-	message, line := err.Error(), "1"
+	message, line := err.Error(), 1
 	if found := yamlLine.FindStringSubmatch(message); found != nil {
 		message = message[len(found[0]):]
-		if found[1] != "" {
-			line = found[1]
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			line = n
+			if strings.HasPrefix(message, "did not find expected") {
+				line++
+			}
 		}
 	}
-	return fmt.Errorf("%s:%s: invalid YAML: %s", name, line, strings.ReplaceAll(message, "\n", " "))
+	if strings.Contains(message, "tab character") {
+		line = lineWith(data, line, tabIndent)
+	} else if alias := yamlAlias.FindStringSubmatch(message); alias != nil {
+		line = lineWith(data, line, regexp.MustCompile(`\*`+regexp.QuoteMeta(alias[1])+`\b`))
+	}
+	return fmt.Errorf("%s:%d: invalid YAML: %s", name, line, strings.ReplaceAll(message, "\n", " "))
+}
+
+// lineWith is the first line from one on that has the pattern, or else that one.
+func lineWith(data []byte, from int, pattern *regexp.Regexp) int {
+	for i, text := range strings.Split(string(data), "\n") {
+		if i+1 >= from && pattern.MatchString(text) {
+			return i + 1
+		}
+	}
+	return from
 }
 
 // enclosing returns the longest prefix of path that the file contains.

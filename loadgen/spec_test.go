@@ -91,6 +91,18 @@ func TestZeroes(t *testing.T) {
 	require.NoError(t, err, "%s", text)
 }
 
+func TestSyntaxErrorLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: x\nresources: [{kind: pod, count: 5\nseed: 1\n":             "w.yaml:2: invalid YAML: did not find expected ',' or '}'",
+		"name: x\nresources:\n  - name: pods\n    count: 5\n\tkind: pod\n": "w.yaml:5: invalid YAML: found a tab character that violates indentation",
+		"name: x\nseed: *foo\n":               "w.yaml:2: invalid YAML: unknown anchor 'foo' referenced",
+		"name: x\nseed: 1\ndescription: @x\n": "w.yaml:3: invalid YAML: found character that cannot start any token",
+	} {
+		_, err := ParseSpec("w.yaml", []byte(text))
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestParseSpecErrors(t *testing.T) {
 	const pods = "resources[0]."
 	cases := []struct{ old, new, want string }{
