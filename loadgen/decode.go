@@ -49,6 +49,8 @@ func ParseSpec(name string, data []byte) (*Spec, error) {
 	}
 	if err := decoder.Decode(&second); err == nil {
 		return nil, fmt.Errorf("%s:%d: a second document, expected one workload a file", name, second.Line)
+	} else if err != io.EOF {
+		return nil, syntaxError(name, data, err)
 	}
 	spec := &Spec{}
 	lines := map[string]int{}

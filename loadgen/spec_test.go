@@ -101,6 +101,8 @@ func TestSyntaxErrorLines(t *testing.T) {
 		_, err := ParseSpec("w.yaml", []byte(text))
 		require.EqualError(t, err, want)
 	}
+	_, err := ParseSpec("w.yaml", []byte(full+"...\nmore: [\n"))
+	require.ErrorContains(t, err, "invalid YAML", "behind the workload")
 }
 
 func TestParseSpecErrors(t *testing.T) {
