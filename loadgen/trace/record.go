@@ -3,6 +3,7 @@ package trace
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -14,7 +15,8 @@ type Record struct {
 	Type     watch.EventType // as a cache sees it: the first event of an object is ADDED
 	Resource string          // as recorded: "pods", "deployments.v1.apps", "" if it was not
 
-	GroupResource string // "pods", "deployments.apps", whatever was recorded
+	GroupResource string                  // "pods", "deployments.apps", whatever was recorded
+	Of            schema.GroupVersionKind // what the object is, or is the metadata of
 
 	APIVersion, Kind, Namespace, Name, ResourceVersion string
 

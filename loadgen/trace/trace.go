@@ -146,7 +146,7 @@ func (t *Trace) selected(check func(Record, kindInfo) error) (Record, error) {
 			t.ledger.stats.Unselected++
 			continue
 		}
-		record.GroupResource = info.resource
+		record.GroupResource, record.Of = info.resource, info.gvk
 		if err := check(record, info); err != nil {
 			return record, err
 		}

@@ -69,6 +69,14 @@ func TestRecording(t *testing.T) {
 	assert.Equal(t, 1, s.Kinds[0].Count)
 	assert.Contains(t, string(bytes.Join(s.Kinds[0].Sample, nil)), `"nodeName":"n1"`)
 
+	metadata := func(version, event string) string {
+		return fmt.Sprintf(`{"resource":"horizontalpodautoscalers.%s.autoscaling","type":%q,"object":%s}`+"\n", version, event, item("meta.k8s.io/v1", "PartialObjectMetadata", "a", ""))
+	}
+	s, err = read(t, metadata("v1", "ADDED")+metadata("v2", "MODIFIED")+metadata("v2", "DELETED")+metadata("v1", "ADDED"), 10)
+	require.NoError(t, err)
+	require.Len(t, s.Kinds, 1, "metadata is the same in every version")
+	assert.Equal(t, 1, s.Kinds[0].Count)
+
 	tr, err := trace.Open("../../../loadgen/trace/sample/rolling-update-pods.jsonl.gz")
 	require.NoError(t, err)
 	defer tr.Close()

@@ -35,10 +35,7 @@ func Recording(s *Set, t *trace.Trace) error {
 		if r.Type == watch.Bookmark {
 			continue
 		}
-		o := object{resource: resourceName(r.GroupResource), namespace: r.Namespace, name: r.Name, json: r.Object}
-		if o.gvk = schemaKind(r); r.Kind == slimKind {
-			o.gvk, o.metaOnly = trace.KindOf(r.Resource), true
-		}
+		o := object{gvk: r.Of, metaOnly: r.Kind == slimKind, resource: resourceName(r.GroupResource), namespace: r.Namespace, name: r.Name, json: r.Object}
 		switch r.Type {
 		case watch.Added:
 			if err := s.add(o); err != nil {
@@ -160,10 +157,6 @@ func clusterKind(ctx context.Context, s *Set, config *rest.Config, namespace str
 
 // slimKind is that of objects of which only the metadata is known.
 const slimKind = "PartialObjectMetadata"
-
-func schemaKind(r trace.Record) schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
-}
 
 // resourceName is the plural without the group.
 func resourceName(groupResource string) string {
