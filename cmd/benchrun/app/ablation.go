@@ -53,7 +53,30 @@ bench/ablation.`,
 	f.StringVar(&source, "source", ".", "a folder of informerbench's source")
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-ablation)")
 	out.addTo(cmd)
+	completeNames(cmd, ablationListing)
+	completeList(cmd, "technique", techniqueNames(ablation.Techniques())...)
 	return cmd
+}
+
+// ablationListing lists the components and cases of the techniques.
+func ablationListing() (listing, error) {
+	var l listing
+	for _, t := range ablation.Techniques() {
+		l.Components = append(l.Components, listedComponent{Name: t.Component})
+		for _, c := range t.Cases {
+			name, _, _ := strings.Cut(c, " ") // from the unit
+			l.Cases = append(l.Cases, listedCase{Name: t.Component + "/" + name})
+		}
+	}
+	return l, nil
+}
+
+func techniqueNames(all []ablation.Technique) []string {
+	var names []string
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func (s Suite) ablation(cmd *cobra.Command, o lab.Options, names []string, source, dir string, out output) error {
@@ -127,10 +150,7 @@ func (s Suite) ablation(cmd *cobra.Command, o lab.Options, names []string, sourc
 
 // selectTechniques keeps those of the components and names; none for all.
 func selectTechniques(all []ablation.Technique, components, names []string) ([]ablation.Technique, error) {
-	var known []string
-	for _, t := range all {
-		known = append(known, t.Name)
-	}
+	known := techniqueNames(all)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("--technique: unknown technique %q, expected one of %s", name, strings.Join(known, ", "))

@@ -147,7 +147,7 @@ or versions differ.`,
 	f.StringVar(&history, "history", "", "append NEW's figures to this file, a line of JSON each time, for benchrun trend")
 	f.StringVar(&label, "label", "", "what NEW is called in the history, such as a commit (default its name)")
 	f.Var(&gate.annotate, "annotate", "annotations: github (workflow commands on stderr), gitlab (a Code Quality report on stdout, the table on stderr), none")
-	_ = cmd.RegisterFlagCompletionFunc("annotate", cobra.FixedCompletions(annotations, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "annotate", annotations...)
 	out.addTo(cmd)
 	return cmd
 }

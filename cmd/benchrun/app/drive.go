@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/impl"
-	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/informerbench/informerbench/loadgen/trace"
@@ -89,7 +88,7 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	f.DurationVar(&l.job.Duration, "duration", 0, "end the load then at the latest (default the workload's end, in a comparison 10s)")
 	f.DurationVar(&l.job.Warmup, "warmup", 0, "record no latencies of events due before")
 	f.DurationVar(&l.job.Drain, "drain", 0, "how long reconciles take their time after the load (default 30s)")
-	f.StringVar(&l.by, "by", byCPU, "what variants are compared by: "+strings.Join(verdictNames(), ", "))
+	oneOf(cmd, &l.by, "by", "what variants are compared by", verdictNames()...)
 	f.IntVar(&l.rounds, "rounds", 0, "drives of each arm (default 1, in a comparison 10)")
 	f.DurationVar(&l.budget, "budget", 0, "time for all drives of a comparison (default what its rounds take)")
 	f.Var(&l.precision, "precision", "half width of the ratios' intervals at which a comparison may end (default 5%)")
@@ -97,10 +96,8 @@ func (l *driveCommandLine) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-drive)")
 	f.StringVar(&l.metricsAddr, "metrics-addr", "", "serve Prometheus metrics at http://ADDR/metrics during a single drive, on loopback (the default host) /debug/pprof too")
 	l.out.addTo(cmd)
-	for flag, values := range map[string][]string{"service-mode": {"sleep", "cpu"}, "by": verdictNames(), "speed": {"1", "10", "max"}} {
-		// The flag is known to exist.
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	complete(cmd, "service-mode", "sleep", "cpu")
+	complete(cmd, "speed", "1", "10", "max")
 }
 
 // partFlags are the variants of each part.
@@ -123,9 +120,7 @@ func (p *partFlags) addTo(cmd *cobra.Command) {
 		{&p.rateLimiter, "rate-limiter", "rate limiters (default compact with a queue of ours, else client-go)", variantNames(impl.RateLimiters[string]())},
 	} {
 		cmd.Flags().StringSliceVar(x.to, x.name, nil, x.what+": "+strings.Join(x.names, ", "))
-		_ = cmd.RegisterFlagCompletionFunc(x.name, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return behindCommas(x.names, typed), cobra.ShellCompDirectiveNoFileComp
-		})
+		completeList(cmd, x.name, x.names...)
 	}
 }
 
@@ -135,13 +130,6 @@ func variantNames[New any](variants []impl.Variant[New]) []string {
 		names[i] = v.Name
 	}
 	return names
-}
-
-func completeWorkloads(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return loadgen.Presets(), cobra.ShellCompDirectiveDefault
 }
 
 // A distFlag is a flag that takes a distribution.

@@ -122,11 +122,10 @@ func join(a, b, by string) string {
 	return a + by + b
 }
 
-// What a comparison's verdict is taken on, by the name on the command line.
-const byCPU = "cpu"
-
+// verdictUnits are what a comparison's verdict is taken on, by the name on the command
+// line; the first by default.
 var verdictUnits = []struct{ name, unit, summary string }{
-	{byCPU, "cpu-sec/op", "processor time an event, service times left out"},
+	{"cpu", "cpu-sec/op", "processor time an event, service times left out"},
 	{"queue-wait", "queue-wait-p99-sec", "p99 of the time from Add to Get"},
 	{"settled", "settled-p99-sec", "p99 from an event's time to its successful reconcile"},
 	{"store", "store-p99-sec", "p99 from an event's time to the cache"},

@@ -76,10 +76,7 @@ func (e *electionTuning) addTo(cmd *cobra.Command) {
 	f.StringVar(&e.stall, "api-stall", "", "how long the API server stalls now and then, a distribution")
 	f.DurationVar(&e.world.SpikeEvery, "api-stall-every", 10*time.Minute, "mean time between stalls")
 	f.IntVar(&e.world.Runs, "runs", 10_000, "simulated runs of each scenario")
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("elector", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return electorNames(), cobra.ShellCompDirectiveNoFileComp
-	})
+	complete(cmd, "elector", variantNames(impl.Electors())...)
 }
 
 // check refuses what a simulation would refuse in a child process, and zeroes,
@@ -210,18 +207,10 @@ func electionTable(a lease.Advice) table {
 	return t
 }
 
-func electorNames() []string {
-	var names []string
-	for _, v := range impl.Electors() {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
 func findElector(name string) (impl.Variant[impl.NewElector], error) {
 	v, err := impl.Find(impl.Electors(), name)
 	if err != nil {
-		return v, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(electorNames(), ", "))
+		return v, fmt.Errorf("unknown elector %q, expected one of %s", name, strings.Join(variantNames(impl.Electors()), ", "))
 	}
 	return v, nil
 }

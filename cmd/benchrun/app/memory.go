@@ -64,7 +64,8 @@ not written anywhere: the report has counts, sizes and names of fields.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return l.run(cmd, args) },
+		ValidArgsFunction: completeWorkloads,
+		RunE:              func(cmd *cobra.Command, args []string) error { return l.run(cmd, args) },
 	}
 	l.addTo(cmd)
 	return cmd
@@ -83,11 +84,13 @@ func (l *memoryCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&p.Measured, "measured", memory.DefaultMost, "run with this many objects at most; beyond, figures are extrapolated")
 	f.IntVar(&p.Repeats, "repeats", memory.DefaultRepeats, "rounds; each measures everything once")
 	f.Uint64Var(&p.Seed, "seed", 1, "seed of the sample and of the order")
-	f.StringVar(&p.Load.Form, "form", child.Typed, "how objects are held: typed, unstructured, metadata")
-	f.StringVar(&p.Load.Encoding, "encoding", "json", "what the client asks for: json, protobuf, cbor")
-	f.StringVar(&p.Load.List, "list", "watchlist", "how it lists: watchlist, list, pages")
+	oneOf(cmd, &p.Load.Form, "form", "how objects are held", child.Typed, child.Unstructured, child.Metadata)
+	oneOf(cmd, &p.Load.Encoding, "encoding", "what the client asks for", "json", "protobuf", "cbor")
+	oneOf(cmd, &p.Load.List, "list", "how it lists", "watchlist", "list", "pages")
 	f.StringVar(&p.Load.Informer, "informer", "client-go", "the informer, of benchrun list")
+	complete(cmd, "informer", variantNames(impl.Informers())...)
 	f.StringSliceVar(&p.Load.Indices, "index", []string{"namespace"}, "indices: namespace, owner, label:KEY")
+	completeList(cmd, "index", "namespace", "owner")
 	f.IntVar(&p.Load.Handlers, "handlers", 1, "event handlers of each informer")
 	f.StringSliceVar(&p.Drop, "drop", nil, "also try without these parts: status.images, spec.containers[].env")
 	f.StringSliceVar(&p.Annotation, "annotation", nil, "also try without these annotations")

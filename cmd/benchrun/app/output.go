@@ -24,20 +24,17 @@ var outputs = []string{"table", "json", "yaml", "csv"}
 func (o *output) String() string { return string(*o) }
 func (o *output) Type() string   { return "format" }
 func (o *output) Set(s string) error {
-	for _, known := range outputs {
-		if s == known {
-			*o = output(s)
-			return nil
-		}
+	if !slices.Contains(outputs, s) {
+		return fmt.Errorf("expected one of %s", strings.Join(outputs, ", "))
 	}
-	return fmt.Errorf("expected one of %s", strings.Join(outputs, ", "))
+	*o = output(s)
+	return nil
 }
 
 func (o *output) addTo(cmd *cobra.Command) {
 	*o = "table"
 	cmd.Flags().VarP(o, "output", "o", "how to print the result: "+strings.Join(outputs, ", "))
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output", outputs...)
 }
 
 // A table is what -o table and csv print; value is the same for json and yaml.

@@ -66,7 +66,7 @@ stats.json, profiles, report.md and report.html.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Profile, "profile", lab.Quick, "which cases and how long: quick, full")
+	oneOf(cmd, &o.Profile, "profile", "which cases and how long", lab.Quick, lab.Full)
 	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
 	f.StringSliceVar(&o.Variants, "variant", nil, "variants to compare, the baseline is always one (default all)")
 	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default the profile's)")
@@ -81,9 +81,7 @@ stats.json, profiles, report.md and report.html.`,
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-PROFILE)")
 	out.addTo(cmd)
 	completeNames(cmd, s.listing)
-	// The flags are known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{lab.Quick, lab.Full}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
+	completeBy(cmd, "workload", completeWorkloads)
 	return cmd
 }
 

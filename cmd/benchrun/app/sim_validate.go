@@ -64,9 +64,7 @@ p50 and p99 of the queue wait of both. It exits with 1 if one differs by more th
 	f.IntVar(&v.theory.Most, "replicas", 60, "simulations of a model at most")
 	f.BoolVar(&v.driven, "drive", false, "compare with drives in real time")
 	f.StringSliceVar(&v.reality.Arrivals, "arrivals", []string{"poisson", "onoff"}, "how events come, in the drives: at random (poisson), a second of twice as many and a second of none (onoff)")
-	_ = cmd.RegisterFlagCompletionFunc("arrivals", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return behindCommas(reality.Kinds(), typed), cobra.ShellCompDirectiveNoFileComp
-	}) // the flag is known to exist
+	completeList(cmd, "arrivals", reality.Kinds()...)
 	f.Lookup("arrivals").DefValue = "poisson,onoff"
 	f.Float64SliceVar(&v.reality.Utilisations, "utilisation", []float64{0.5, 0.8, 0.95}, "`shares` of the time that the workers are busy, in the drives")
 	f.Lookup("utilisation").DefValue = "0.5,0.8,0.95"

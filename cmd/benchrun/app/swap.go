@@ -87,10 +87,7 @@ or input.`,
 	f.StringVar(&l.Name, "name", "", "what results call the program and its load (default the main package's folder)")
 	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-swap)")
 	l.out.addTo(cmd)
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("arm", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return behindCommas([]string{"library", probe.Queues, probe.Informers}, typed), cobra.ShellCompDirectiveNoFileComp
-	})
+	completeList(cmd, "arm", "library", probe.Queues, probe.Informers)
 	return cmd
 }
 

@@ -66,8 +66,7 @@ the compact format: all as one, in the order of time.`,
 	in.addTo(cmd)
 	cmd.Flags().StringVar(&path, "out", "-", "the file to write; - is standard output")
 	cmd.Flags().StringVar(&format, "format", "", "compact or jsonl (default by the name of the file: jsonl if it has .json in it, or for standard output)")
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(traceFormats, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "format", traceFormats...)
 	return cmd
 }
 

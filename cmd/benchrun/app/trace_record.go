@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,17 +64,12 @@ written every 10 seconds: after a crash the file is readable up to there, and
 	f.BoolVar(&l.options.Slim, "slim", false, "record the metadata of the objects alone")
 	f.BoolVar(&l.resume, "append", false, "go on with an existing recording of the same resources")
 	f.DurationVar(&l.options.Patience, "give-up-after", time.Minute, "end when the API server has not answered for so long")
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	completeBy(cmd, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		raw, err := l.config().RawConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		var names []string
-		for name := range raw.Contexts {
-			names = append(names, name)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return slices.Sorted(maps.Keys(raw.Contexts)), cobra.ShellCompDirectiveNoFileComp
 	})
 	return cmd
 }

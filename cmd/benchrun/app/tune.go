@@ -140,13 +140,12 @@ func (l *tuneCommandLine) addTo(cmd *cobra.Command) {
 	f.BoolVar(&l.all, "all", false, "print every setting and figure, not only what changes")
 	l.out.addTo(cmd)
 	l.formerly(cmd)
-	// The flags are known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions([]string{"shared", "own"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("replicas", cobra.FixedCompletions([]string{"each", "sum"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("workload", completeWorkloads)
-	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions([]string{"p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("what-if", completeSettings)
-	_ = cmd.RegisterFlagCompletionFunc("queue", l.completeQueues)
+	complete(cmd, "client", "shared", "own")
+	complete(cmd, "replicas", "each", "sum")
+	complete(cmd, "objective", "p99 queue wait < 1s", "p99 settle < 5s", "api qps <= 50", "max workers 32", "utilisation < 80%")
+	completeBy(cmd, "workload", completeWorkloads)
+	completeBy(cmd, "what-if", completeSettings)
+	completeBy(cmd, "queue", l.completeQueues)
 }
 
 // formerly keeps the flags of leader election, which help no longer shows.

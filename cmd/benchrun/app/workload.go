@@ -42,13 +42,6 @@ Fields such as service, calls and size are distributions, and so are such flags:
 	return cmd
 }
 
-func completeWorkload(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return loadgen.Presets(), cobra.ShellCompDirectiveDefault
-}
-
 func workloadShowCommand() *cobra.Command {
 	out := output("yaml")
 	cmd := &cobra.Command{
@@ -57,7 +50,7 @@ func workloadShowCommand() *cobra.Command {
 		Example: `  benchrun workload show steady-5k-nodes
   benchrun workload show mine.yaml -o json`,
 		Args:              wantArgs("PRESET|FILE"),
-		ValidArgsFunction: completeWorkload,
+		ValidArgsFunction: completeWorkloads,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := loadgen.Open(args[0])
 			if err != nil {
@@ -78,8 +71,7 @@ func workloadShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().VarP(&out, "output", "o", "how to print the workload: yaml, json")
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"yaml", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "output", "yaml", "json")
 	return cmd
 }
 
@@ -124,7 +116,7 @@ can't be kept up. Rates are events a second, the peak is the highest expected ra
 		Example: `  benchrun workload explain 65k-nodes
   benchrun workload explain mine.yaml -o json`,
 		Args:              wantArgs("PRESET|FILE"),
-		ValidArgsFunction: completeWorkload,
+		ValidArgsFunction: completeWorkloads,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := loadgen.Open(args[0])
 			if err != nil {

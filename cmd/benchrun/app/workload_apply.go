@@ -37,7 +37,7 @@ opinion of these objects may change them. What such a one has deleted is counted
   benchrun workload apply rolling-update --only objects
   benchrun swap ./cmd/manager --load 'benchrun workload apply rolling-update --only events'`,
 		Args:              wantArgs("PRESET|FILE"),
-		ValidArgsFunction: completeWorkload,
+		ValidArgsFunction: completeWorkloads,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pace, err := trace.ParsePace(speed)
 			switch {
@@ -74,8 +74,7 @@ opinion of these objects may change them. What such a one has deleted is counted
 	f.StringVar(&only, "only", "", "apply its objects or its events alone: objects, events")
 	f.StringVar(&speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
 	f.DurationVar(&duration, "duration", 0, "leave out the events that are due later (default the workload's end)")
-	// The flag is known to exist.
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions([]string{onlyObjects, onlyEvents}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "only", onlyObjects, onlyEvents)
 	return cmd
 }
 
