@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,9 +92,7 @@ func (s Suite) ablation(cmd *cobra.Command, o lab.Options, names []string, sourc
 	if err != nil {
 		return interruptedOr(ctx, fmt.Errorf("--source: %w", err))
 	}
-	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano())
-	}
+	o.Seed = cmp.Or(o.Seed, uint64(time.Now().UnixNano()))
 	all, err := s.Cases(bench.Options{Seed: o.Seed})
 	if err != nil {
 		return err

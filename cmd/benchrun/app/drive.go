@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -168,12 +167,7 @@ func (s Suite) drive(cmd *cobra.Command, l driveCommandLine) error {
 	if err := l.job.complete(load); err != nil {
 		return cmp.Or(byFlag(cmd, err), fmt.Errorf("%s: %w", load.name, err))
 	}
-	if l.job.Seed == 0 {
-		l.job.Seed = load.spec.Seed
-	}
-	if l.job.Seed == 0 {
-		l.job.Seed = uint64(time.Now().UnixNano())
-	}
+	l.job.Seed = cmp.Or(l.job.Seed, load.spec.Seed, uint64(time.Now().UnixNano()))
 	if len(arms) == 1 && l.rounds <= 1 {
 		for _, name := range []string{"by", "budget", "precision"} {
 			if cmd.Flags().Changed(name) {
@@ -212,25 +206,17 @@ func (l *driveCommandLine) check(cmd *cobra.Command) error {
 	if _, err := verdictUnit(l.by); err != nil {
 		return err
 	}
-	for _, name := range []string{"rounds", "budget", "duration", "workers", "warmup", "drain", "qps", "burst", "retries", "resync"} {
-		f := cmd.Flags().Lookup(name)
-		zero := f.Value.String() == "0" || f.Value.String() == "0s"
-		negative := strings.HasPrefix(f.Value.String(), "-")
-		mayBeZero := name == "warmup" || name == "qps" || name == "burst" || name == "retries" || name == "resync"
-		if f.Changed && (negative || zero && !mayBeZero) {
-			return outOfRange(name, f.Value, mayBeZero)
-		}
-		if d, err := time.ParseDuration(f.Value.String()); err == nil && slices.Contains([]string{"duration", "warmup", "drain"}, name) && d > drive.Longest {
-			return fmt.Errorf("--%s: found %v, expected at most %v", name, d, drive.Longest)
+	if err := inRange(cmd, []string{"rounds", "budget", "duration", "workers", "warmup", "drain", "qps", "burst", "retries", "resync"},
+		"warmup", "qps", "burst", "retries", "resync"); err != nil {
+		return err
+	}
+	for _, x := range []struct {
+		flag  string
+		value time.Duration
+	}{{"duration", l.job.Duration}, {"warmup", l.job.Warmup}, {"drain", l.job.Drain}} {
+		if x.value > drive.Longest {
+			return fmt.Errorf("--%s: found %v, expected at most %v", x.flag, x.value, drive.Longest)
 		}
 	}
 	return nil
-}
-
-// outOfRange is the error of a number that is negative, or 0 where it can't be.
-func outOfRange(flag string, found any, mayBeZero bool) error {
-	if mayBeZero {
-		return fmt.Errorf("--%s: found %v, expected 0 or more", flag, found)
-	}
-	return fmt.Errorf("--%s: found %v, expected more than 0", flag, found)
 }

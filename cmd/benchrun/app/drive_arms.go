@@ -124,12 +124,12 @@ func join(a, b, by string) string {
 
 // verdictUnits are what a comparison's verdict is taken on, by the name on the command
 // line; the first by default.
-var verdictUnits = []struct{ name, unit, summary string }{
-	{"cpu", "cpu-sec/op", "processor time an event, service times left out"},
-	{"queue-wait", "queue-wait-p99-sec", "p99 of the time from Add to Get"},
-	{"settled", "settled-p99-sec", "p99 from an event's time to its successful reconcile"},
-	{"store", "store-p99-sec", "p99 from an event's time to the cache"},
-	{"staleness", "staleness-p99-sec", "p99 of the age of what readers of the cache see"},
+var verdictUnits = []struct{ name, unit string }{
+	{"cpu", "cpu-sec/op"},                // an event's, service times left out
+	{"queue-wait", "queue-wait-p99-sec"}, // from Add to Get
+	{"settled", "settled-p99-sec"},       // from an event's time to its successful reconcile
+	{"store", "store-p99-sec"},           // from an event's time to the cache
+	{"staleness", "staleness-p99-sec"},   // the age of what readers of the cache see
 }
 
 func verdictNames() []string {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,15 +109,14 @@ func newBuilds(cmd *cobra.Command) (*builds, error) {
 func (b *builds) remove() { os.RemoveAll(b.temp) }
 
 // plan fixes what is sampled of releases, the first being the baseline.
-func (b *builds) plan(o lab.Options, of []releases.Release) (lab.Lab, experiment.Plan, error) {
-	var none experiment.Plan
+func (b *builds) plan(o lab.Options, of []releases.Release) (l lab.Lab, plan experiment.Plan, err error) {
 	var programs []string
 	for _, r := range of {
 		if b.programs[r.Version] == "" {
 			fmt.Fprintf(b.cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
 			program, err := releases.Build(b.cmd.Context(), r, filepath.Join(b.temp, fmt.Sprint(len(b.programs))))
 			if err != nil {
-				return lab.Lab{}, none, err
+				return l, plan, err
 			}
 			b.programs[r.Version] = program
 		}
@@ -124,19 +124,17 @@ func (b *builds) plan(o lab.Options, of []releases.Release) (lab.Lab, experiment
 	}
 	cases, err := releases.Cases(b.cmd.Context(), of, programs)
 	if err != nil {
-		return lab.Lab{}, none, err
+		return l, plan, err
 	}
-	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano())
-	}
-	plan, err := lab.NewPlan(cases, o)
-	if err != nil {
-		return lab.Lab{}, none, err
+	o.Seed = cmp.Or(o.Seed, uint64(time.Now().UnixNano()))
+	if plan, err = lab.NewPlan(cases, o); err != nil {
+		return l, plan, err
 	}
 	plan.Profile, plan.Profiling = experiment.Releases, 0
-	return lab.Lab{Sample: lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
+	l.Sample = lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
 		return []string{b.programs[a.Variant], c.Key(), a.Name, plan.SampleTime.String()}
-	}, plan.Timeout)}, plan, nil
+	}, plan.Timeout)
+	return l, plan, nil
 }
 
 func versionsIn(all []releases.Release) map[string]string {

@@ -105,9 +105,7 @@ func (s Suite) run(cmd *cobra.Command, o lab.Options, cores []int, dir string, o
 	if err := noZeroes(cmd); err != nil {
 		return err
 	}
-	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano())
-	}
+	o.Seed = cmp.Or(o.Seed, uint64(time.Now().UnixNano()))
 	load := bench.Options{Seed: o.Seed, Workload: o.Workload, Trace: o.Trace, Cut: func(err error) { warnCut(cmd.ErrOrStderr(), err) }}
 	if s.Check != nil {
 		if _, err := unlessInterrupted(cmd.Context(), func() (any, error) { return nil, s.Check(load) }); err != nil {
@@ -199,13 +197,27 @@ func noZeroes(cmd *cobra.Command) error {
 			return fmt.Errorf("--%s: found \"\", expected a name", name)
 		}
 	}
-	for _, name := range []string{"budget", "rounds"} { // --precision refuses its own
-		f := cmd.Flags().Lookup(name)
-		if value := f.Value.String(); f.Changed && (value == "0" || value == "0s" || strings.HasPrefix(value, "-")) {
-			return outOfRange(name, value, false)
+	return inRange(cmd, []string{"budget", "rounds"}) // --precision refuses its own
+}
+
+// inRange refuses what is negative of the flags that are given, and 0 but for those
+// that may be.
+func inRange(cmd *cobra.Command, flags []string, mayBeZero ...string) error {
+	for _, name := range flags {
+		f, zero := cmd.Flags().Lookup(name), slices.Contains(mayBeZero, name)
+		if text := f.Value.String(); f.Changed && (strings.HasPrefix(text, "-") || !zero && (text == "0" || text == "0s")) {
+			return outOfRange(name, text, zero)
 		}
 	}
 	return nil
+}
+
+// outOfRange is the error of a number that is negative, or 0 where it can't be.
+func outOfRange(flag string, found any, mayBeZero bool) error {
+	if mayBeZero {
+		return fmt.Errorf("--%s: found %v, expected 0 or more", flag, found)
+	}
+	return fmt.Errorf("--%s: found %v, expected more than 0", flag, found)
 }
 
 // publish derives statistics and reports of a result directory and prints the

@@ -97,22 +97,16 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 
 // check refuses what is negative, and zeros where a zero would silently mean the default.
 func (l *simCommandLine) check(cmd *cobra.Command) error {
-	for _, name := range []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "warmup", "until", "replicas", "oldest-every"} {
-		f := cmd.Flags().Lookup(name)
-		mayBeZero := name == "warmup"
-		if text := f.Value.String(); f.Changed && (text[0] == '-' || !mayBeZero && (text == "0" || text == "0s")) {
-			return outOfRange(name, text, mayBeZero)
-		}
+	err := inRange(cmd, []string{"workers", "base-delay", "max-delay", "retry-rate", "retry-burst", "batch", "duration", "warmup", "until", "replicas", "oldest-every"}, "warmup")
+	if err == nil && l.oldestEvery > 0 && !l.priority {
+		err = errors.New("--oldest-every: has no effect without --priority")
 	}
-	return nil
+	return err
 }
 
 func (l *simCommandLine) run(cmd *cobra.Command) error {
 	if err := l.check(cmd); err != nil {
 		return err
-	}
-	if l.oldestEvery > 0 && !l.priority {
-		return errors.New("--oldest-every: has no effect without --priority")
 	}
 	load, err := unlessInterrupted(cmd.Context(), driveJob{Source: l.source}.open)
 	if err != nil {
