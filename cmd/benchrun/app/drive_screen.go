@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,7 +11,6 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/plain"
 	"github.com/informerbench/informerbench/loadgen/drive"
 	"github.com/informerbench/informerbench/loadgen/durations"
-	"golang.org/x/term"
 )
 
 // A driveScreen shows a drive while it runs: one screen that is written over on
@@ -20,8 +19,7 @@ type driveScreen struct {
 	mu       sync.Mutex
 	w        io.Writer
 	title    string
-	terminal bool
-	width    int
+	terminal int    // its width, 0 if it is none
 	lines    int    // on the screen now
 	phase    string // of the last line
 	last     time.Time
@@ -29,13 +27,8 @@ type driveScreen struct {
 }
 
 func newDriveScreen(w io.Writer, title string) *driveScreen {
-	s := &driveScreen{w: plain.Unwrap(w), title: plain.Line(title)} // it gives the terminal commands
-	if f, ok := s.w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			s.terminal, s.width = true, width
-		}
-	}
-	return s
+	w = plain.Unwrap(w) // it gives the terminal commands
+	return &driveScreen{w: w, title: plain.Line(title), terminal: terminalWidth(w)}
 }
 
 // sparkline is how many seconds of depth the screen shows.
@@ -44,7 +37,7 @@ const sparkline = 60
 func (s *driveScreen) show(p drive.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.terminal {
+	if s.terminal == 0 {
 		if p.Phase == "done" || p.Phase == s.phase && time.Since(s.last) < plainEvery {
 			return
 		}
@@ -96,10 +89,7 @@ func (s *driveScreen) screen(p drive.Progress) []string {
 // bars draws values as a line of blocks, the largest as a full one.
 func bars(values []int) string {
 	blocks := []rune(" ▁▂▃▄▅▆▇█")
-	most := 1
-	for _, v := range values {
-		most = max(most, v)
-	}
+	most := slices.Max(append([]int{1}, values...))
 	var s strings.Builder
 	for _, v := range values {
 		s.WriteRune(blocks[(v*(len(blocks)-1)+most-1)/most])
@@ -114,10 +104,7 @@ func (s *driveScreen) draw(lines []string) {
 		fmt.Fprintf(&out, "\x1b[%dA", s.lines)
 	}
 	for _, line := range lines {
-		if runes := []rune(line); s.width > 1 && len(runes) >= s.width {
-			line = string(runes[:s.width-1])
-		}
-		fmt.Fprintf(&out, "\r\x1b[K%s\n", line)
+		fmt.Fprintf(&out, "\r\x1b[K%s\n", cutLine(line, s.terminal))
 	}
 	s.lines = len(lines)
 	io.WriteString(s.w, out.String())
@@ -127,7 +114,7 @@ func (s *driveScreen) draw(lines []string) {
 func (s *driveScreen) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.terminal && s.lines > 0 {
+	if s.lines > 0 {
 		fmt.Fprintf(s.w, "\x1b[%dA\r\x1b[J", s.lines)
 		s.lines = 0
 	}

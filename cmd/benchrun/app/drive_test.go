@@ -273,7 +273,7 @@ func TestServeMetrics(t *testing.T) {
 
 func TestDriveScreen(t *testing.T) {
 	var out strings.Builder
-	s := &driveScreen{w: &out, title: "drive small: ring", terminal: true, width: 40}
+	s := &driveScreen{w: &out, title: "drive small: ring", terminal: 40}
 	p := drive.Progress{Phase: "load", Elapsed: 3 * time.Second, Of: 10 * time.Second, Sent: 30, Seen: 29,
 		Tick: drive.Tick{Sent: 10, Depth: 4, Settled99: 1_234_567}}
 	s.show(p)

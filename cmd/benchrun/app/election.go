@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -228,30 +227,13 @@ func newSimulated(v impl.Variant[impl.NewElector]) failover.NewElector {
 	}
 }
 
-// resultMark begins the line of a child that holds its result.
-const resultMark = "result: "
-
 // simulateChild has a child process simulate: virtual time needs a test.
 func simulateChild(ctx context.Context, elector string, c failover.Config) (failover.Result, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
 		return failover.Result{}, err
 	}
-	program, err := self("elections", "--elector", elector, "--config", string(config))
-	if err != nil {
-		return failover.Result{}, err
-	}
-	stdout, err := lab.RunChild(ctx, program, time.Hour)
-	var r failover.Result
-	for line := range bytes.Lines(stdout) {
-		if text, ok := bytes.CutPrefix(line, []byte(resultMark)); ok {
-			return r, json.Unmarshal(text, &r)
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("the simulation left no result: %s", oneLine(errors.New(string(stdout))))
-	}
-	return r, err
+	return childResult[failover.Result](ctx, time.Hour, "elections", "--elector", elector, "--config", string(config))
 }
 
 // electionsCommand is the child process that simulates elections.
@@ -275,11 +257,9 @@ func electionsCommand() *cobra.Command {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text, err := json.Marshal(r)
-				if err != nil {
+				if err := printResult(cmd.OutOrStdout(), r); err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "\n%s%s\n", resultMark, text)
 			}}
 			testing.Main(func(_, _ string) (bool, error) { return true, nil }, []testing.InternalTest{simulate}, nil, nil)
 			return nil

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -242,25 +241,11 @@ const sampleTimeout = 30 * time.Minute
 
 // sampleMemory runs a job in a child process.
 func sampleMemory(ctx context.Context, j child.Job) (child.Reading, error) {
-	var reading child.Reading
 	job, err := json.Marshal(j)
 	if err != nil {
-		return reading, err
+		return child.Reading{}, err
 	}
-	program, err := self("memory-sample", "--job", string(job))
-	if err != nil {
-		return reading, err
-	}
-	stdout, err := lab.RunChild(ctx, program, sampleTimeout)
-	if err != nil {
-		return reading, err
-	}
-	for line := range bytes.Lines(stdout) {
-		if text, ok := bytes.CutPrefix(line, []byte(resultMark)); ok {
-			return reading, json.Unmarshal(text, &reading)
-		}
-	}
-	return reading, fmt.Errorf("the child left no result: %s", oneLine(errors.New(string(stdout))))
+	return childResult[child.Reading](ctx, sampleTimeout, "memory-sample", "--job", string(job))
 }
 
 // memorySampleCommand is the child process that is measured.
@@ -278,12 +263,7 @@ func memorySampleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := json.Marshal(reading)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n", resultMark, b)
-			return err
+			return printResult(cmd.OutOrStdout(), reading)
 		},
 	}
 	cmd.Flags().StringVar(&text, "job", "", "JSON of the job")

@@ -26,13 +26,26 @@ type progressLine struct {
 }
 
 func newProgressLine(w io.Writer) *progressLine {
-	p := &progressLine{w: plain.Unwrap(w)} // it gives the terminal commands
-	if f, ok := p.w.(*os.File); ok {
+	w = plain.Unwrap(w) // it gives the terminal commands
+	return &progressLine{w: w, terminal: terminalWidth(w)}
+}
+
+// terminalWidth is 0 of what is no terminal.
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			p.terminal = width
+			return width
 		}
 	}
-	return p
+	return 0
+}
+
+// cutLine keeps of a line what a terminal of that width has room for.
+func cutLine(line string, width int) string {
+	if runes := []rune(line); len(runes) >= width {
+		return string(runes[:width-1])
+	}
+	return line
 }
 
 func (p *progressLine) show(x lab.Progress) {
@@ -61,10 +74,7 @@ func (p *progressLine) show(x lab.Progress) {
 		fmt.Fprintln(p.w, line)
 		return
 	}
-	if runes := []rune(line); len(runes) >= p.terminal {
-		line = string(runes[:p.terminal-1])
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", cutLine(line, p.terminal))
 }
 
 // done clears the line on a terminal.
