@@ -75,7 +75,7 @@ func (l *memoryCommandLine) addTo(cmd *cobra.Command) {
 	f.StringSliceVar(&l.record.resources, "resource", nil, "kinds to take: pods, deployments.apps (default all of a file, the pods of a cluster)")
 	f.BoolVar(&l.cluster, "cluster", false, "list from the cluster of the current kubeconfig")
 	f.StringVar(&l.record.kubeconfig, "kubeconfig", "", "list from the cluster of this kubeconfig")
-	f.StringVar(&l.record.context, "context", "", "the context of the kubeconfig (default its current one)")
+	l.record.addContextTo(cmd)
 	f.StringVarP(&l.record.options.Namespace, "namespace", "n", "", "list only this namespace (default all)")
 	f.StringVar(&l.heap, "heap", "", "heap profile of your process, as /debug/pprof/heap writes it: says what its caches hold")
 	f.IntVar(&p.Objects, "objects", 0, "predict for so many objects (default as many as there are)")

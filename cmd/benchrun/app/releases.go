@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -152,7 +151,7 @@ func versionsOf(all []releases.Release) []string {
 // interruptedOr says in words that the user has ended it.
 func interruptedOr(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return errors.New("interrupted before the first sample: there is nothing to report")
+		return errTooSoon
 	}
 	return err
 }

@@ -181,10 +181,12 @@ func (s Suite) conclude(cmd *cobra.Command, dir string, run experiment.Run, samp
 	return errors.Join(err, s.publish(cmd.OutOrStdout(), dir, run, samples, out))
 }
 
+var errTooSoon = errors.New("interrupted before the first sample: there is nothing to report")
+
 // nothingSampled is the error of a run without a sample.
 func nothingSampled(run experiment.Run) error {
 	if run.Stopped == "interrupted" {
-		return errors.New("interrupted before the first sample: there is nothing to report")
+		return errTooSoon
 	}
 	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", why(run))
 }

@@ -51,6 +51,8 @@ benchrun run, drive, sim and tune take the same files.`,
 	return cmd
 }
 
+var errNoOut = errors.New("--out: missing, expected the file to write")
+
 // A traceInput is the files that a trace command reads, and the part of them.
 type traceInput struct {
 	part   trace.Part
@@ -191,7 +193,7 @@ func (o *traceOutput) finish(err error) error {
 	return os.Rename(o.temporary, o.path)
 }
 
-// A ticker prints a count now and then while a command works.
+// A traceTicker prints a count now and then while a command works.
 type traceTicker struct {
 	line  *progressLine
 	begin time.Time

@@ -1,10 +1,7 @@
 package app
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/informerbench/informerbench/loadgen/trace"
 	"github.com/informerbench/informerbench/loadgen/trace/anonymize"
@@ -30,7 +27,7 @@ With the same key the same name is hidden alike in several recordings. Without
   benchrun trace anonymize monday.ibt --key-file key --out monday-hidden.ibt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if path == "" {
-				return errors.New("--out: missing, expected the file to write")
+				return errNoOut
 			}
 			key, err := anonymize.NewKey()
 			if keyFile != "" {
@@ -43,11 +40,7 @@ With the same key the same name is hidden alike in several recordings. Without
 			if err != nil {
 				return err
 			}
-			format := "compact"
-			if strings.Contains(filepath.Base(path), ".json") {
-				format = "jsonl"
-			}
-			return copyTraces(cmd, &in, args, path, format, func(r *trace.Record) error { return a.Record(r) })
+			return copyTraces(cmd, &in, args, path, formatOf(path), func(r *trace.Record) error { return a.Record(r) })
 		},
 	}
 	in.addTo(cmd)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func traceImportCommand() *cobra.Command {
   benchrun trace import audit.log --resource pods --out pods.ibt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if path == "" {
-				return errors.New("--out: missing, expected the file to write")
+				return errNoOut
 			}
 			return copyTraces(cmd, &in, args, path, "compact", nil)
 		},
@@ -51,12 +52,10 @@ the compact format: all as one, in the order of time.`,
   benchrun trace convert cluster.ibt --resource pods --from 1h --to 2h --out second-hour.ibt
   benchrun trace convert pods.ibt --out pods.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format == "" {
+			if format == "" && path == "-" {
 				format = "jsonl"
-				if path != "-" && !strings.Contains(filepath.Base(path), ".json") {
-					format = "compact"
-				}
 			}
+			format = cmp.Or(format, formatOf(path))
 			if !slices.Contains(traceFormats, format) {
 				return fmt.Errorf("--format: found %q, expected one of %s", format, strings.Join(traceFormats, ", "))
 			}
@@ -68,6 +67,14 @@ the compact format: all as one, in the order of time.`,
 	cmd.Flags().StringVar(&format, "format", "", "compact or jsonl (default by the name of the file: jsonl if it has .json in it, or for standard output)")
 	complete(cmd, "format", traceFormats...)
 	return cmd
+}
+
+// formatOf is the format that a file's name asks for.
+func formatOf(path string) string {
+	if strings.Contains(filepath.Base(path), ".json") {
+		return "jsonl"
+	}
+	return "compact"
 }
 
 // copyTraces writes recordings into one file; change may alter a record. What is

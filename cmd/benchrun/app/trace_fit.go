@@ -33,7 +33,7 @@ written all the same.`,
   benchrun drive pods.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if path == "" {
-				return errors.New("--out: missing, expected the file to write")
+				return errNoOut
 			}
 			counter, err := in.count(cmd, args)
 			if err != nil {

@@ -58,12 +58,17 @@ written every 10 seconds: after a crash the file is readable up to there, and
 	f.StringVar(&l.path, "out", "", "the file to write, in the compact format")
 	f.StringSliceVar(&l.resources, "resource", []string{"pods"}, "what to record: pods, deployments.apps")
 	f.StringVar(&l.kubeconfig, "kubeconfig", "", "how to reach the cluster (default $KUBECONFIG, ~/.kube/config or the pod's own account)")
-	f.StringVar(&l.context, "context", "", "the context of the kubeconfig (default its current one)")
+	l.addContextTo(cmd)
 	f.StringVarP(&l.options.Namespace, "namespace", "n", "", "only this namespace (default all)")
 	f.DurationVar(&l.duration, "duration", 0, "how long to record (default until Ctrl-C)")
 	f.BoolVar(&l.options.Slim, "slim", false, "record the metadata of the objects alone")
 	f.BoolVar(&l.resume, "append", false, "go on with an existing recording of the same resources")
 	f.DurationVar(&l.options.Patience, "give-up-after", time.Minute, "end when the API server has not answered for so long")
+	return cmd
+}
+
+func (l *recordCommandLine) addContextTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.context, "context", "", "the context of the kubeconfig (default its current one)")
 	completeBy(cmd, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		raw, err := l.config().RawConfig()
 		if err != nil {
@@ -71,7 +76,6 @@ written every 10 seconds: after a crash the file is readable up to there, and
 		}
 		return slices.Sorted(maps.Keys(raw.Contexts)), cobra.ShellCompDirectiveNoFileComp
 	})
-	return cmd
 }
 
 func (l *recordCommandLine) config() clientcmd.ClientConfig {
@@ -83,7 +87,7 @@ func (l *recordCommandLine) config() clientcmd.ClientConfig {
 func (l *recordCommandLine) run(cmd *cobra.Command) (err error) {
 	switch {
 	case l.path == "":
-		return errors.New("--out: missing, expected the file to write")
+		return errNoOut
 	case l.duration < 0 || l.options.Patience <= 0:
 		return errors.New("--duration, --give-up-after: expected a time above 0")
 	}

@@ -70,7 +70,7 @@ opinion of these objects may change them. What such a one has deleted is counted
 	}
 	f := cmd.Flags()
 	f.StringVar(&to.kubeconfig, "kubeconfig", "", "how to reach the cluster (default $KUBECONFIG, ~/.kube/config or the pod's own account)")
-	f.StringVar(&to.context, "context", "", "the context of the kubeconfig (default its current one)")
+	to.addContextTo(cmd)
 	f.StringVar(&only, "only", "", "apply its objects or its events alone: objects, events")
 	f.StringVar(&speed, "speed", "1", "how many times faster than the workload says, or max for as fast as possible")
 	f.DurationVar(&duration, "duration", 0, "leave out the events that are due later (default the workload's end)")
