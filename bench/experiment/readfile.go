@@ -99,6 +99,18 @@ func Unpack(r io.Reader, most int) ([]byte, error) {
 	return data, err
 }
 
+// ReadJSON decodes a file that [ReadFile] takes.
+func ReadJSON(path string, into any) error {
+	b, err := ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
 // ReadFile is [ReadRecord] of a path.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)

@@ -1,7 +1,6 @@
 package calibration
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"time"
@@ -26,11 +25,8 @@ type outcome struct {
 
 func readOutcome(dir string) (outcome, error) {
 	var x outcome
-	b, err := experiment.ReadFile(filepath.Join(dir, outcomeFile))
-	if err != nil {
-		return x, err
-	}
-	return x, json.Unmarshal(b, &x)
+	err := experiment.ReadJSON(filepath.Join(dir, outcomeFile), &x)
+	return x, err
 }
 
 func (x outcome) write(dir string) error {

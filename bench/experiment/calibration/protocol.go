@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -106,7 +105,8 @@ func (t trial) runs(of int) int {
 
 // checkDir refuses to go on with a calibration of another machine or seed.
 func checkDir(dir string, now Result) error {
-	b, err := experiment.ReadFile(filepath.Join(dir, FileName))
+	var earlier Result
+	err := experiment.ReadJSON(filepath.Join(dir, FileName), &earlier)
 	if errors.Is(err, os.ErrNotExist) {
 		entries, err := os.ReadDir(dir)
 		if err == nil && len(entries) > 0 && entries[0].Name() != "trials" {
@@ -116,10 +116,6 @@ func checkDir(dir string, now Result) error {
 	}
 	if err != nil {
 		return err
-	}
-	var earlier Result
-	if err := json.Unmarshal(b, &earlier); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(dir, FileName), err)
 	}
 	if earlier.Schema != now.Schema || earlier.Seed != now.Seed || earlier.Environment != now.Environment {
 		return fmt.Errorf("%s holds a calibration with seed %d of %s with %s, which this one, with seed %d of %s with %s, can't go on with: choose another directory",

@@ -144,15 +144,12 @@ func For(dir string) (r Result, own bool, err error) {
 		return r, false, err
 	}
 	path := filepath.Join(filepath.Dir(absolute), "calibration", FileName)
-	b, err := experiment.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return r, false, json.Unmarshal(ours, &r)
-	}
-	if err != nil {
+	switch err := experiment.ReadJSON(path, &r); {
+	case errors.Is(err, os.ErrNotExist):
+		err = json.Unmarshal(ours, &r)
+		return r, false, err
+	case err != nil:
 		return r, true, err
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return r, true, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema != experiment.SchemaVersion {
 		return r, true, fmt.Errorf("%s: schema: found %d, expected %d", path, r.Schema, experiment.SchemaVersion)

@@ -200,11 +200,8 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 	if arm.Name == bench.NullSink {
 		x.loads += s.Took
 	}
-	forgiven := false
 	if failure != nil {
-		s.Failure = failure.Error()
-		forgiven = x.forgives(c, arm, failure)
-		s.Forgiven = forgiven
+		s.Failure, s.Forgiven = failure.Error(), x.forgives(c, arm, failure)
 		line = fmt.Appendf(nil, "# failed: %s: %s: %s\n", s.Case, s.Arm, s.Failure)
 	}
 	if _, err := x.raw.Write(line); err != nil {
@@ -217,7 +214,7 @@ func (x *execution) one(ctx context.Context, c *progress, arm experiment.Arm) er
 		return nil
 	}
 	x.failed++
-	if forgiven {
+	if s.Forgiven {
 		c.stalls[arm.Name]++
 		x.run.Warnings = append(x.run.Warnings, experiment.Warn(s.Case+"/"+arm.Name, "sample %d was left out, because the machine or the variant stood still: %s", c.rounds+1, s.Failure))
 		return nil

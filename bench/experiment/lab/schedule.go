@@ -195,7 +195,7 @@ func withLoad(seed uint64, round int, order []experiment.Arm) []experiment.Arm {
 func shuffled(seed uint64, round int, c experiment.PlannedCase) []experiment.Arm {
 	h := fnv.New64a()
 	h.Write([]byte(c.Key()))
-	arms := append([]experiment.Arm(nil), c.Arms...)
+	arms := slices.Clone(c.Arms)
 	r := rand.New(rand.NewPCG(seed, h.Sum64()+uint64(round)))
 	r.Shuffle(len(arms), func(i, j int) { arms[i], arms[j] = arms[j], arms[i] })
 	return arms

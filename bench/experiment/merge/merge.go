@@ -201,7 +201,7 @@ func alike(a, b shard) error {
 
 func join(shards []shard) experiment.Run {
 	run := shards[0].run
-	run.Command = append([]string{"merge"}, dirsOf(shards)...)
+	run.Command = []string{"merge"}
 	run.Plan.Shard, run.Plan.Cases = "", nil
 	run.Schedule, run.Warnings = nil, nil
 	for i := 0; ; i++ { // in the order from which the shards were dealt
@@ -222,6 +222,7 @@ func join(shards []shard) experiment.Run {
 			m.Cases = append(m.Cases, c.Key())
 		}
 		run.Machines = append(run.Machines, m)
+		run.Command = append(run.Command, s.dir)
 		environments = append(environments, s.run.Environment)
 		run.Schedule = append(run.Schedule, s.run.Schedule...)
 		for _, w := range s.run.Warnings {
@@ -243,14 +244,6 @@ func join(shards []shard) experiment.Run {
 	}
 	run.Environment = common(environments)
 	return run
-}
-
-func dirsOf(shards []shard) []string {
-	var dirs []string
-	for _, s := range shards {
-		dirs = append(dirs, s.dir)
-	}
-	return dirs
 }
 
 // stoppedOf is the worse of two reasons.

@@ -1,6 +1,5 @@
 // Package wording writes the figures that commands and reports have in common,
-// so that they look the same everywhere: counts, shares,
-// ratios and durations.
+// so that they look the same everywhere: counts, shares, ratios and durations.
 package wording
 
 import (
