@@ -39,7 +39,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 		writeSwap(p.Swap, line)
 	}
 	for _, c := range p.Components {
-		writeComponent(c, mdCell(p.Baseline), line)
+		writeComponent(c, text(p.Baseline), line)
 	}
 	for _, note := range p.Notes {
 		line("")
@@ -82,10 +82,10 @@ func renderMarkdown(p *page) ([]byte, error) {
 	line("| | |")
 	line("|---|---|")
 	for _, f := range append(append([]fact{{"Command", p.Command}}, p.Facts...), p.Environment...) {
-		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+		line("| %s | %s |", text(f.Name), text(f.Value))
 	}
 	for _, f := range p.Versions {
-		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+		line("| %s | %s |", text(f.Name), text(f.Value))
 	}
 	line("")
 	var files []string
@@ -110,7 +110,7 @@ func writeComponent(c component, baseline string, line func(format string, args 
 	for _, r := range c.Ranks {
 		relaxes := mdRelaxes(r.variantName)
 		if r.Shared && len(r.Gives()) > 0 {
-			relaxes = "none that " + mdCell(c.Baseline) + " keeps"
+			relaxes = "none that " + text(c.Baseline) + " keeps"
 		}
 		line("| %s | %s | %s | %s | %s | %s |", mdName(r.variantName), r.Ratio, r.Interval, r.Worst, r.Tally, relaxes)
 	}
@@ -126,7 +126,7 @@ func writeComponent(c component, baseline string, line func(format string, args 
 		line("")
 		header, rule := "| variant | ratio | interval | verdict |", "|---|--:|---|---|"
 		for _, col := range x.Columns {
-			header += " " + mdCell(col) + " |"
+			header += " " + text(col) + " |"
 			rule += "--:|"
 		}
 		line("%s relaxes |", header)
@@ -134,9 +134,9 @@ func writeComponent(c component, baseline string, line func(format string, args 
 		for _, r := range x.Rows {
 			name := mdName(r.variantName)
 			if r.Control {
-				name = "_" + mdCell(r.Name) + "_"
+				name = "_" + text(r.Name) + "_"
 			}
-			out := fmt.Sprintf("| %s | %s | %s | %s |", name, r.Ratio, r.Interval, mdCell(r.Verdict))
+			out := fmt.Sprintf("| %s | %s | %s | %s |", name, r.Ratio, r.Interval, text(r.Verdict))
 			for _, v := range r.Cells {
 				out += " " + strings.TrimSpace(v.Text+" "+v.Spread) + " |"
 			}
@@ -178,7 +178,7 @@ func writeTable(t *table, line func(format string, args ...any)) {
 	for _, r := range t.Rows {
 		var cells []string
 		for _, name := range r.Names {
-			cells = append(cells, mdCell(name))
+			cells = append(cells, text(name))
 		}
 		for _, v := range r.Cells {
 			cells = append(cells, strings.TrimSpace(v.Text+" "+v.Spread))
@@ -188,7 +188,7 @@ func writeTable(t *table, line func(format string, args ...any)) {
 }
 
 func mdName(v variantName) string {
-	name := mdCell(v.Name)
+	name := text(v.Name)
 	switch {
 	case v.Baseline:
 		return name + " (baseline)"
@@ -207,7 +207,7 @@ func mdRelaxes(v variantName) string {
 	if len(gives) > 3 {
 		return fmt.Sprintf("%d promises", len(gives))
 	}
-	return mdCell(strings.Join(gives, ", "))
+	return text(strings.Join(gives, ", "))
 }
 
 // text escapes what Markdown or HTML would act on, on one line.
@@ -228,13 +228,6 @@ func text(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func mdCell(s string) string {
-	if s == "" {
-		return ""
-	}
-	return text(s)
 }
 
 // code makes a code span of s, whatever it holds.

@@ -67,7 +67,7 @@ func componentPage(run experiment.Run, c verdict.ComponentStats) []byte {
 	line("| variant | how it works | relaxes |")
 	line("|---|---|---|")
 	for _, v := range variants(c) {
-		line("| %s | %s | %s |", mdName(v), text(v.Summary), mdCell(strings.Join(v.Relaxes, ", ")))
+		line("| %s | %s | %s |", mdName(v), text(v.Summary), text(strings.Join(v.Relaxes, ", ")))
 	}
 	line("")
 	line("| case | variant | ratio | interval | shown | allocs/op | live B/item | noise floor |")
@@ -80,12 +80,12 @@ func componentPage(run experiment.Run, c verdict.ComponentStats) []byte {
 			}
 			ratio, between, shown := "1×", "", "baseline"
 			if y := r.Comparison; y != nil {
-				ratio, between, shown = wording.Times(y.Ratio), interval(*y), mdCell(string(y.Verdict))
+				ratio, between, shown = wording.Times(y.Ratio), interval(*y), text(string(y.Verdict))
 				if y.Verdict == verdict.NoResult {
 					ratio = none
 				}
 			}
-			line("| %s | %s | %s | %s | %s | %s | %s | %s |", name, mdCell(r.Name), ratio, between, shown,
+			line("| %s | %s | %s | %s | %s | %s | %s | %s |", name, text(r.Name), ratio, between, shown,
 				metric(r, "allocs/op"), metric(r, "live-B/item"), wording.Percent(x.NoiseFloor))
 			name = ""
 		}
@@ -120,7 +120,7 @@ func headlinesPage(run experiment.Run, stats verdict.Stats) []byte {
 	line("|---|---|---|--:|--:|---|---|")
 	for _, t := range targets {
 		x := t.measure(run, stats)
-		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), mdCell(t.variant), mdCell(t.quantity()),
+		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), text(t.variant), text(t.quantity()),
 			wording.Times(t.atLeast), wording.Times(x.Ratio), interval(x), t.judge(x))
 	}
 	writeProvenance(run, line)

@@ -104,7 +104,7 @@ func writeSwap(s *swapped, line func(format string, args ...any)) {
 	line("| | |")
 	line("|---|---|")
 	for _, f := range s.Facts {
-		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+		line("| %s | %s |", text(f.Name), text(f.Value))
 	}
 	for _, t := range []struct {
 		title string
@@ -160,14 +160,14 @@ func writeMeasures(x verdict.CaseStats, confidence float64, line func(format str
 	var units []string
 	arms := "| measure |"
 	for _, r := range x.Rows {
-		arms += " " + mdCell(r.Name) + " |"
+		arms += " " + text(r.Name) + " |"
 		for unit := range r.Metrics {
 			if !slices.Contains(units, unit) && unit != x.Unit {
 				units = append(units, unit)
 			}
 		}
 		if r.Comparison != nil {
-			arms += " of " + mdCell(x.Baseline) + "'s |"
+			arms += " of " + text(x.Baseline) + "'s |"
 		}
 	}
 	slices.Sort(units)
@@ -179,7 +179,7 @@ func writeMeasures(x verdict.CaseStats, confidence float64, line func(format str
 			all = append(all, r.Metrics[unit].Center)
 		}
 		c := newColumn(unit, all)
-		cells := "| " + mdCell(c.title()) + " |"
+		cells := "| " + text(c.title()) + " |"
 		for _, r := range x.Rows {
 			m, ok := r.Metrics[unit]
 			if !ok {
@@ -188,7 +188,7 @@ func writeMeasures(x verdict.CaseStats, confidence float64, line func(format str
 				cells += " " + strings.TrimSpace(c.value(m.Center)+" "+spread(m)) + " |"
 			}
 			if r.Comparison != nil {
-				cells += " " + mdCell(relative(x, r, unit, confidence)) + " |"
+				cells += " " + text(relative(x, r, unit, confidence)) + " |"
 			}
 		}
 		line("%s", cells)

@@ -47,7 +47,7 @@ func techniquesPage(run experiment.Run, stats verdict.Stats) []byte {
 				shown = string(c.Row.Comparison.Verdict)
 			}
 			line("| %s | %s, %s | %s | %s | %s | %s | %s |", name, text(strings.TrimSuffix(c.Case.Name, "/of="+t.Variant)), quantity(c.Case.Unit), wording.Times(c.Gain),
-				interval(verdict.Comparison{Low: c.Low, High: c.High}), wording.Percent(c.Case.NoiseFloor), load, mdCell(shown))
+				interval(verdict.Comparison{Low: c.Low, High: c.High}), wording.Percent(c.Case.NoiseFloor), load, text(shown))
 		}
 	}
 	writeProvenance(run, line)
@@ -75,6 +75,6 @@ func writeProvenance(run experiment.Run, line func(format string, args ...any)) 
 		facts = append(facts, fact{module, run.Versions[module]})
 	}
 	for _, f := range facts {
-		line("| %s | %s |", mdCell(f.Name), mdCell(f.Value))
+		line("| %s | %s |", text(f.Name), text(f.Value))
 	}
 }

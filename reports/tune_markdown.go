@@ -12,32 +12,31 @@ import (
 // renderTuneMarkdown prints what a pull request that changes settings needs.
 func renderTuneMarkdown(r tune.Result) []byte {
 	var b bytes.Buffer
-	cell := text
 	row := func(cells ...string) {
 		for i := range cells {
-			cells[i] = cell(cells[i])
+			cells[i] = text(cells[i])
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
-	fmt.Fprintf(&b, "# Recommended settings\n\n%s\n\nFrom %s, seed %d. ", cell(tuneTitle(r)), cell(r.Source), r.Seed)
+	fmt.Fprintf(&b, "# Recommended settings\n\n%s\n\nFrom %s, seed %d. ", text(tuneTitle(r)), text(r.Source), r.Seed)
 	if len(r.Objectives) > 0 {
 		var texts []string
 		for _, o := range r.Objectives {
 			texts = append(texts, o.Text)
 		}
-		fmt.Fprintf(&b, "Objectives: %s.\n", cell(strings.Join(texts, "; ")))
+		fmt.Fprintf(&b, "Objectives: %s.\n", text(strings.Join(texts, "; ")))
 	} else {
 		b.WriteString("No objectives were given: waits as short as they get within 5% of what events take to be settled, as cheaply as that can be had.\n")
 	}
 	for _, a := range r.Queues {
-		fmt.Fprintf(&b, "\n## %s\n\n", cell(a.Queue))
+		fmt.Fprintf(&b, "\n## %s\n\n", text(a.Queue))
 		if a.Refused != "" {
-			fmt.Fprintf(&b, "No advice: %s. Record instead: %s.\n", cell(a.Refused), cell(a.Record))
+			fmt.Fprintf(&b, "No advice: %s. Record instead: %s.\n", text(a.Refused), text(a.Record))
 			continue
 		}
-		fmt.Fprintf(&b, "%s %s\n\n", cell(a.Summary), cell(a.Bottleneck))
+		fmt.Fprintf(&b, "%s %s\n\n", text(a.Summary), text(a.Bottleneck))
 		if a.Unstable != "" {
-			fmt.Fprintf(&b, "**Not stable:** %s.\n\n", cell(a.Unstable))
+			fmt.Fprintf(&b, "**Not stable:** %s.\n\n", text(a.Unstable))
 		}
 		b.WriteString("| setting | current | from | recommended | why |\n|---|---|---|---|---|\n")
 		for _, c := range a.Changes {
@@ -59,11 +58,11 @@ func renderTuneMarkdown(r tune.Result) []byte {
 		}
 		for _, x := range a.WhatIf {
 			if x.Refused != "" {
-				fmt.Fprintf(&b, "\nWhat if %s: not predicted, %s.\n", cell(x.Text), cell(x.Refused))
+				fmt.Fprintf(&b, "\nWhat if %s: not predicted, %s.\n", text(x.Text), text(x.Refused))
 			}
 		}
 		if a.Reproduction != nil {
-			fmt.Fprintf(&b, "\nThe model's fit is %s. Mean queue wait %s measured, %s by the model; mean work %s and %s.\n", cell(a.Reproduction.Verdict),
+			fmt.Fprintf(&b, "\nThe model's fit is %s. Mean queue wait %s measured, %s by the model; mean work %s and %s.\n", text(a.Reproduction.Verdict),
 				durations.Seconds(a.Reproduction.WaitMean[0]), durations.Seconds(a.Reproduction.WaitMean[1]), durations.Seconds(a.Reproduction.WorkMean[0]), durations.Seconds(a.Reproduction.WorkMean[1]))
 		}
 		list := func(title string, items []string) {
@@ -71,7 +70,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 				fmt.Fprintf(&b, "\n%s\n\n", title)
 			}
 			for _, x := range items {
-				fmt.Fprintf(&b, "- %s\n", cell(x))
+				fmt.Fprintf(&b, "- %s\n", text(x))
 			}
 		}
 		list("Out of reach:", a.Impossible)
@@ -87,10 +86,10 @@ func renderTuneMarkdown(r tune.Result) []byte {
 		}
 	}
 	if len(r.Idle) > 0 {
-		fmt.Fprintf(&b, "\nIdle in the interval: %s.\n", cell(strings.Join(r.Idle, ", ")))
+		fmt.Fprintf(&b, "\nIdle in the interval: %s.\n", text(strings.Join(r.Idle, ", ")))
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "\n%s\n", cell(n))
+		fmt.Fprintf(&b, "\n%s\n", text(n))
 	}
 	fmt.Fprintf(&b, "\nThe simulation behind this is within %s of queueing theory in its mean waits (benchrun sim validate).\n", recordedTrust().Worst)
 	return b.Bytes()
