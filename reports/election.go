@@ -116,9 +116,9 @@ func renderElectionHTML(a lease.Advice) ([]byte, error) {
 func renderElectionMarkdown(a lease.Advice) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Leader election\n\n%s\n\nElector %s, %d runs of each scenario, seed %d. Times are p50 / p99 / max.\n\n", text(a.Summary()), text(a.Elector), a.World.Runs, a.World.Seed)
-	b.WriteString("| figure | current | recommended |\n|---|---|---|\n")
+	b.WriteString(mdHeader("figure", "current", "recommended") + "\n")
 	for _, e := range lease.Effects(a) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", text(e.Figure), text(e.Now), text(e.Then))
+		b.WriteString(mdRow(e.Figure, e.Now, e.Then) + "\n")
 	}
 	for _, p := range lease.Paste(a.Recommended) {
 		fmt.Fprintf(&b, "\n%s:\n\n```\n%s```\n", p.For, p.Text)

@@ -3,6 +3,8 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,4 +101,12 @@ func environmentFacts(e experiment.Environment) []fact {
 	return append(facts,
 		fact{"System", strings.TrimSpace(e.OS + "/" + e.Arch + " " + e.Kernel)},
 		fact{"Go", cmp.Or(e.Go, none)})
+}
+
+func versionFacts(versions map[string]string) []fact {
+	var facts []fact
+	for _, module := range slices.Sorted(maps.Keys(versions)) {
+		facts = append(facts, fact{module, versions[module]})
+	}
+	return facts
 }

@@ -79,14 +79,7 @@ func renderMarkdown(p *page) ([]byte, error) {
 	line("")
 	line("## Environment and run")
 	line("")
-	line("| | |")
-	line("|---|---|")
-	for _, f := range append(append([]fact{{"Command", p.Command}}, p.Facts...), p.Environment...) {
-		line("| %s | %s |", text(f.Name), text(f.Value))
-	}
-	for _, f := range p.Versions {
-		line("| %s | %s |", text(f.Name), text(f.Value))
-	}
+	writeFacts(slices.Concat([]fact{{"Command", p.Command}}, p.Facts, p.Environment, p.Versions), line)
 	line("")
 	var files []string
 	for _, l := range p.links {
@@ -170,6 +163,29 @@ func writeDrive(p *page, line func(format string, args ...any)) {
 		line("")
 		writeTable(t.table, line)
 	}
+}
+
+// writeFacts prints a table without a header.
+func writeFacts(facts []fact, line func(format string, args ...any)) {
+	line("| | |")
+	line("|---|---|")
+	for _, f := range facts {
+		line("%s", mdRow(f.Name, f.Value))
+	}
+}
+
+// mdRow is the line of a table's cells, which it escapes.
+func mdRow(cells ...string) string {
+	escaped := make([]string, len(cells))
+	for i, c := range cells {
+		escaped[i] = text(c)
+	}
+	return "| " + strings.Join(escaped, " | ") + " |"
+}
+
+// mdHeader is the header of a table and the line below it.
+func mdHeader(cells ...string) string {
+	return mdRow(cells...) + "\n|" + strings.Repeat("---|", len(cells))
 }
 
 func writeTable(t *table, line func(format string, args ...any)) {

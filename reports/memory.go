@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"strings"
 
 	"github.com/informerbench/informerbench/bench/memory"
 )
@@ -95,22 +94,14 @@ func newMemoryData(r memory.Result) (d memoryData) {
 
 func renderMemoryMarkdown(r memory.Result) []byte {
 	var b bytes.Buffer
-	row := func(cells []string) {
-		for _, c := range cells {
-			b.WriteString("| " + text(c) + " ")
-		}
-		b.WriteString("|\n")
-	}
 	fmt.Fprintf(&b, "# Memory of a cache\n\n%s\n\nFrom %s, %d rounds, seed %d.\n", text(r.Summary), text(r.Source), r.Repeats, r.Seed)
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "\n**Warning:** %s.\n", text(w))
 	}
 	for _, t := range r.Tables() {
-		fmt.Fprintf(&b, "\n%s\n\n", text(t.Title))
-		row(t.Header)
-		b.WriteString("|" + strings.Repeat("---|", len(t.Header)) + "\n")
+		fmt.Fprintf(&b, "\n%s\n\n%s\n", text(t.Title), mdHeader(t.Header...))
 		for _, cells := range t.Rows {
-			row(cells)
+			b.WriteString(mdRow(cells...) + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "\n```yaml\n%s```\n\n%s\n", r.Advice.Manifest(), text(r.Advice.Why))

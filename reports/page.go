@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -156,9 +155,7 @@ func newPage(in input, rows int) *page {
 		}
 	}
 	p.Environment = environmentFacts(run.Environment)
-	for _, module := range slices.Sorted(maps.Keys(run.Versions)) {
-		p.Versions = append(p.Versions, fact{module, run.Versions[module]})
-	}
+	p.Versions = versionFacts(run.Versions)
 	return p
 }
 

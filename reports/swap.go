@@ -101,11 +101,7 @@ func writeSwap(s *swapped, line func(format string, args ...any)) {
 	line("")
 	line("%s", text(s.Bound))
 	line("")
-	line("| | |")
-	line("|---|---|")
-	for _, f := range s.Facts {
-		line("| %s | %s |", text(f.Name), text(f.Value))
-	}
+	writeFacts(s.Facts, line)
 	for _, t := range []struct {
 		title string
 		*table

@@ -3,7 +3,6 @@ package reports
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -67,14 +66,6 @@ func writeProvenance(run experiment.Run, line func(format string, args ...any)) 
 	line("")
 	line("## Where this comes from")
 	line("")
-	line("| | |")
-	line("|---|---|")
-	facts := append([]fact{{"Command", "benchrun " + strings.Join(quoted(run.Command), " ")}}, runFacts(run)...)
-	facts = append(facts, environmentFacts(run.Environment)...)
-	for _, module := range slices.Sorted(maps.Keys(run.Versions)) {
-		facts = append(facts, fact{module, run.Versions[module]})
-	}
-	for _, f := range facts {
-		line("| %s | %s |", text(f.Name), text(f.Value))
-	}
+	command := fact{"Command", "benchrun " + strings.Join(quoted(run.Command), " ")}
+	writeFacts(slices.Concat([]fact{command}, runFacts(run), environmentFacts(run.Environment), versionFacts(run.Versions)), line)
 }

@@ -12,12 +12,6 @@ import (
 // renderTuneMarkdown prints what a pull request that changes settings needs.
 func renderTuneMarkdown(r tune.Result) []byte {
 	var b bytes.Buffer
-	row := func(cells ...string) {
-		for i := range cells {
-			cells[i] = text(cells[i])
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-	}
 	fmt.Fprintf(&b, "# Recommended settings\n\n%s\n\nFrom %s, seed %d. ", text(tuneTitle(r)), text(r.Source), r.Seed)
 	if len(r.Objectives) > 0 {
 		var texts []string
@@ -38,23 +32,22 @@ func renderTuneMarkdown(r tune.Result) []byte {
 		if a.Unstable != "" {
 			fmt.Fprintf(&b, "**Not stable:** %s.\n\n", text(a.Unstable))
 		}
-		b.WriteString("| setting | current | from | recommended | why |\n|---|---|---|---|---|\n")
+		b.WriteString(mdHeader("setting", "current", "from", "recommended", "why") + "\n")
 		for _, c := range a.Changes {
 			recommended := c.Recommended
 			if !c.Changed {
 				recommended = "="
 			}
-			row(c.Title, c.Current, c.Told, recommended, c.Why)
+			b.WriteString(mdRow(c.Title, c.Current, c.Told, recommended, c.Why) + "\n")
 		}
 		b.WriteString("\n")
 		header := []string{"predicted", "current", "recommended"}
 		for _, x := range a.WhatIf {
 			header = append(header, "if "+x.Text)
 		}
-		row(header...)
-		b.WriteString("|" + strings.Repeat("---|", len(header)) + "\n")
+		b.WriteString(mdHeader(header...) + "\n")
 		for _, e := range tune.Effects(a) {
-			row(append([]string{e.Figure, e.Now, e.Then}, e.WhatIf...)...)
+			b.WriteString(mdRow(append([]string{e.Figure, e.Now, e.Then}, e.WhatIf...)...) + "\n")
 		}
 		for _, x := range a.WhatIf {
 			if x.Refused != "" {
