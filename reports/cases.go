@@ -182,12 +182,10 @@ func cells(r verdict.Row, cols []column) []cellValue {
 }
 
 func verdictText(x verdict.Comparison) string {
-	switch x.Verdict {
-	case verdict.Same:
+	if x.Verdict == verdict.Same {
 		return "no difference"
-	default:
-		return string(x.Verdict)
 	}
+	return string(x.Verdict)
 }
 
 func tone(v verdict.Verdict) string {

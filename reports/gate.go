@@ -46,20 +46,10 @@ func (g Gate) Verdict() string {
 		return fmt.Sprintf("Gate failed: %d of %s changed by more than the limit %s", failed, n, g.Limits)
 	case g.Limits != "":
 		return fmt.Sprintf("Gate passed: none of %s is shown to change by more than the limit %s", n, g.Limits)
-	case g.shown() == 0:
+	case len(g.shown()) == 0:
 		return fmt.Sprintf("No change is shown in %s", n)
 	}
-	return fmt.Sprintf("%s shown in %s", wording.Count(g.shown(), "change"), n)
-}
-
-func (g Gate) shown() int {
-	n := 0
-	for _, c := range g.Changes {
-		if c.Shown() {
-			n++
-		}
-	}
-	return n
+	return fmt.Sprintf("%s shown in %s", wording.Count(len(g.shown()), "change"), n)
 }
 
 // failedChanges counts changes, not the limits they exceed.
@@ -122,7 +112,7 @@ func (g Gate) Markdown() []byte {
 			line("%d more failed.", more)
 		}
 	}
-	if shown := g.largest(); len(shown) > 0 {
+	if shown := g.shown(); len(shown) > 0 {
 		line("")
 		line("<details><summary>%s</summary>", wording.Count(len(shown), "change")+" shown")
 		line("")
@@ -153,8 +143,8 @@ func (g Gate) Markdown() []byte {
 	return []byte(plain.Text(w.String()))
 }
 
-// largest sorts the changes that are shown by their size.
-func (g Gate) largest() []compare.Change {
+// shown are the changes that are shown, the largest first.
+func (g Gate) shown() []compare.Change {
 	var shown []compare.Change
 	for _, c := range g.Changes {
 		if c.Shown() {

@@ -54,14 +54,14 @@ func (p *page) rank(r verdict.Rank, cases []verdict.CaseStats, views []caseView)
 
 // tally puts the verdicts over the cases into words.
 func tally(r verdict.Rank, open int) (tone, words string) {
-	of := fmt.Sprintf("%d of %s", r.Faster, wording.Count(r.Cases, "case"))
+	cases := wording.Count(r.Cases, "case")
 	switch {
 	case r.Faster > 0 && r.Slower > 0:
-		tone, words = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, wording.Count(r.Cases, "case"))
+		tone, words = "mixed", fmt.Sprintf("faster in %d, slower in %d of %s", r.Faster, r.Slower, cases)
 	case r.Faster > 0:
-		tone, words = "faster", "faster in "+of
+		tone, words = "faster", fmt.Sprintf("faster in %d of %s", r.Faster, cases)
 	case r.Slower > 0:
-		tone, words = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, wording.Count(r.Cases, "case"))
+		tone, words = "slower", fmt.Sprintf("slower in %d of %s", r.Slower, cases)
 	case r.Cases == 0:
 		return "unknown", "no result"
 	case open >= r.Cases:

@@ -60,7 +60,7 @@ func Write(dir string, run experiment.Run, stats verdict.Stats) error {
 		in.calibration = newCalibrated(result, own)
 	}
 	in.stats = stats
-	in.stats.Warnings = append(slices.Clone(stats.Warnings), warnings...)
+	in.stats.Warnings = slices.Concat(stats.Warnings, warnings)
 	html, err := fit(in, renderHTML, maxPageBytes)
 	if err != nil {
 		return fmt.Errorf("report.html: %w", err)

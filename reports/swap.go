@@ -138,7 +138,7 @@ func swapPage(root *os.Root, run experiment.Run, stats verdict.Stats) (name stri
 		}
 	}
 	writeSwap(newSwapped(s), line)
-	if doubts := append(slices.Clone(stats.Warnings), s.Doubts()...); len(doubts) > 0 {
+	if doubts := slices.Concat(stats.Warnings, s.Doubts()); len(doubts) > 0 {
 		line("")
 		line("## Warnings")
 		line("")

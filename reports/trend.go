@@ -50,11 +50,8 @@ type trendPage struct {
 // trendData is what the page's script draws from; the report's viewers find
 // nothing in it.
 type trendData struct {
-	Charts   []chart      `json:"charts"`
-	Profiles *profileSet  `json:"profiles"`
-	Kinds    []string     `json:"kinds"`
-	Drive    *driven      `json:"drive"`
-	Trend    []trendChart `json:"trend"`
+	pageData
+	Trend []trendChart `json:"trend"`
 }
 
 type trendChart struct {
