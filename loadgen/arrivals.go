@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ func (a Arrivals) unpaced() bool { return a.Rate == 0 && a.To == 0 }
 
 // complete fills in the defaults for a workload of that length, 0 if it has none.
 func (a *Arrivals) complete(path string, length time.Duration) error {
-	if err := first(
+	if err := cmp.Or(
 		oneOf(path+"kind", &a.Kind, arrivalsPoisson, arrivalsConstant, arrivalsOnOff, arrivalsDiurnal, arrivalsRamp, arrivalsStep),
 		a.checkFields(path),
 		upTo(path+"rate", a.Rate, maxRate),

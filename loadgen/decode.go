@@ -264,8 +264,8 @@ func decodeFields(value reflect.Value, node *yaml.Node, path string, lines map[s
 
 func fieldNames(t reflect.Type) []string {
 	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		names = append(names, name)
 	}
 	return names

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 
@@ -117,8 +118,6 @@ func annotate(m *metav1.ObjectMeta, payload string) {
 		return
 	}
 	all := map[string]string{payloadKey: payload}
-	for k, v := range m.Annotations {
-		all[k] = v
-	}
+	maps.Copy(all, m.Annotations)
 	m.Annotations = all
 }

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,7 +55,7 @@ func (s *Spec) complete() error {
 	}
 	for i := range s.Readers {
 		r, path := &s.Readers[i], fmt.Sprintf("readers[%d].", i)
-		if err := first(
+		if err := cmp.Or(
 			oneOf(path+"kind", &r.Kind, "list", "by-index", "get"),
 			within(path+"goroutines", &r.Goroutines, 1, 10_000),
 			upTo(path+"rate", r.Rate, maxRate),
@@ -71,7 +72,7 @@ func (s *Spec) completeFaults() error {
 		return fault("faults.gone", "found %d, expected a number of events, or 0 for never", f.Gone)
 	}
 	withDefault(&f.Bookmarks, time.Minute)
-	return first(
+	return cmp.Or(
 		atMost("faults.disconnect", f.Disconnect),
 		atMost("faults.slowList", f.SlowList),
 		upTo("faults.duplicate", f.Duplicate, 1),
@@ -98,7 +99,7 @@ func (s *Spec) completeReconcile() error {
 	if r.QPS > 0 && r.Burst == 0 {
 		r.Burst = int(math.Ceil(min(r.QPS, maxRate)))
 	}
-	err := first(
+	err := cmp.Or(
 		within("reconcile.workers", &r.Workers, 5, 100_000),
 		lasting("reconcile.service", r.Service),
 		counted("reconcile.calls", r.Calls, 10_000, "a number such as 2"),
@@ -121,16 +122,6 @@ func (s *Spec) completeReconcile() error {
 		err = fault("reconcile.limiter.maxDelay", "found %v, expected at least baseDelay, %v", l.MaxDelay, l.BaseDelay)
 	}
 	return err
-}
-
-// first returns the first error, so that the order of the checks is that of the fields.
-func first(checks ...error) error {
-	for _, err := range checks {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // oneOf checks an enumerated field, whose default is the first of the values.

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -116,8 +117,8 @@ func (s *Spec) completeSize(i int, path string) error {
 
 // leader is the resource whose pods resource i follows, nil if there is none.
 func (s *Spec) leader(i int) *Resource {
-	for j := range s.Resources {
-		if r := &s.Resources[j]; j < i && r.pods() {
+	for j := range i {
+		if r := &s.Resources[j]; r.pods() {
 			return r
 		}
 	}
@@ -247,7 +248,7 @@ func (m Mix) check(path string) error {
 func (l *Life) complete(path string) error {
 	defaults(&l.Modifications, "5")
 	defaults(&l.Between, "exp(1s)")
-	return first(
+	return cmp.Or(
 		counted(path+"modifications", l.Modifications, maxModifications, "a number such as 5"),
 		lasting(path+"between", l.Between),
 		lasting(path+"age", l.Age),

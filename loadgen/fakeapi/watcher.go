@@ -160,14 +160,8 @@ func (w *watcher) next(batch []watch.Event) []watch.Event {
 }
 
 func (w *watcher) sendInitial() bool {
-	if w.initialDelay > 0 {
-		select {
-		case <-time.After(w.initialDelay):
-		case <-w.stopped:
-			return false
-		case <-w.cut:
-			return false
-		}
+	if w.initialDelay > 0 && !w.pause(w.initialDelay) {
+		return false
 	}
 	for _, event := range w.initial {
 		if !w.send(event) {
@@ -176,6 +170,17 @@ func (w *watcher) sendInitial() bool {
 	}
 	w.initial = nil
 	return true
+}
+
+// pause waits; false if the watch is over before.
+func (w *watcher) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-w.stopped:
+	case <-w.cut:
+	}
+	return false
 }
 
 // send waits until the event fits into the connection and its rate; false if
@@ -188,14 +193,8 @@ func (w *watcher) send(event watch.Event) bool {
 			w.begin, w.sent = time.Now(), 0
 		}
 		w.sent++
-		if left > time.Millisecond {
-			select {
-			case <-time.After(left):
-			case <-w.stopped:
-				return false
-			case <-w.cut:
-				return false
-			}
+		if left > time.Millisecond && !w.pause(left) {
+			return false
 		}
 	}
 	select {

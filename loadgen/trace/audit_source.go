@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -225,7 +226,7 @@ func (w *wrapped) open(outer jsondoc.Entry) {
 				w.entries = append(w.entries, jsondoc.Entry{})
 				return
 			}
-			entry.Raw = append([]byte(nil), entry.Raw...)
+			entry.Raw = bytes.Clone(entry.Raw)
 			entry.Document, entry.Line = outer.Document, outer.Line
 			w.entries = append(w.entries, entry)
 			w.found = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -284,13 +285,7 @@ func (s selection) has(info kindInfo) bool {
 func (s selection) missing() error {
 	for _, w := range s.wanted {
 		if !s.found[w] {
-			var others []string
-			for name := range s.others {
-				others = append(others, name)
-			}
-			for name := range s.found {
-				others = append(others, name)
-			}
+			others := slices.AppendSeq(slices.Collect(maps.Keys(s.others)), maps.Keys(s.found))
 			slices.Sort(others)
 			if len(others) == 0 {
 				return fmt.Errorf("resource %q: found no events of it", w)

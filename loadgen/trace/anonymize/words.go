@@ -19,7 +19,7 @@ var amountMaps = []string{"limits", "requests", "capacity", "allocatable", "allo
 // words are what Kubernetes itself says: they tell nothing about a cluster.
 var words = func() map[string]bool {
 	all := map[string]bool{}
-	for _, word := range strings.Fields(`
+	for word := range strings.FieldsSeq(`
 		true false matchLabels matchExpressions True False Unknown None Always Never IfNotPresent OnFailure Default ClusterFirst ClusterFirstWithHostNet
 		Pending Running Succeeded Failed Active Terminating Bound Available Released Lost Terminated
 		Ready Initialized ContainersReady PodScheduled PodReadyToStartContainers DisruptionTarget PodResizePending PodResizeInProgress
@@ -68,8 +68,7 @@ var fields = sync.OnceValue(func() map[string]bool {
 			return
 		}
 		seen[t] = true
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 				all[name] = true
 			}
