@@ -229,10 +229,7 @@ func (a Arrivals) pieces(r random) func() piece {
 
 // changes are the pieces of a ramp or a step.
 func (a Arrivals) changes() []piece {
-	over := a.Over.Seconds()
-	if over == 0 {
-		over = forever
-	}
+	over := cmp.Or(a.Over.Seconds(), forever)
 	all := []piece{{a.After.Seconds(), a.Rate, a.Rate}}
 	if a.Kind == arrivalsStep {
 		return append(all, piece{over, a.To, a.To}, piece{forever, a.Rate, a.Rate})

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"strconv"
@@ -73,14 +74,8 @@ func (p *population) initialNode(key uint32) uint32 {
 
 // source returns what makes the population's changes until the deadline, 0 for none.
 func (p *population) source(deadline time.Duration, a *arrivals) source {
-	if deadline == 0 {
-		deadline = math.MaxInt64
-	}
 	e := p.spec.Events
-	limit := e.Count
-	if limit == 0 {
-		limit = math.MaxInt
-	}
+	deadline, limit := cmp.Or(deadline, math.MaxInt64), cmp.Or(e.Count, math.MaxInt)
 	var c changer
 	switch e.Pattern {
 	case patternLifecycle:

@@ -182,9 +182,7 @@ func bounded(path string, d randvar.Dist, most float64) error {
 }
 
 func withDefault[T comparable](value *T, byDefault T) {
-	if *value == *new(T) {
-		*value = byDefault
-	}
+	*value = cmp.Or(*value, byDefault)
 }
 
 func found[N int | float64](value N) string {

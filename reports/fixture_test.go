@@ -1,12 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -100,7 +102,7 @@ func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 			ranks[v.name].Ratio = math.Exp(logs[v.name] / float64(len(m.cases)))
 			component.Ranking = append(component.Ranking, *ranks[v.name])
 		}
-		sortRanks(component.Ranking)
+		slices.SortStableFunc(component.Ranking, func(a, b verdict.Rank) int { return cmp.Compare(b.Ratio, a.Ratio) })
 		stats.Components = append(stats.Components, component)
 	}
 	run.Schedule[7].Failure = "timed out after 10s"
@@ -109,14 +111,6 @@ func fixture(seed uint64) (experiment.Run, verdict.Stats) {
 		{Scope: "queue/op=backlog/n=100k/ring", Text: "differs from client-go by 4.1%, less than this run's noise allows to claim (floor 5.2%): more rounds or a quieter machine would tell"},
 	}
 	return run, stats
-}
-
-func sortRanks(ranks []verdict.Rank) {
-	for i := range ranks {
-		for j := i; j > 0 && ranks[j].Ratio > ranks[j-1].Ratio; j-- {
-			ranks[j], ranks[j-1] = ranks[j-1], ranks[j]
-		}
-	}
 }
 
 func madeCase(random *rand.Rand, m made, name string) verdict.CaseStats {
@@ -223,9 +217,8 @@ func madeProfile(seed uint64, variant string) *profile.Profile {
 	} {
 		s := &profile.Sample{Value: []int64{1 + random.Int64N(40), 0}}
 		s.Value[1] = s.Value[0] * p.Period
-		full := append(append([]string{}, start...), stack...)
-		for i := len(full) - 1; i >= 0; i-- {
-			s.Location = append(s.Location, at(full[i]))
+		for _, name := range slices.Backward(slices.Concat(start, stack)) {
+			s.Location = append(s.Location, at(name))
 		}
 		p.Sample = append(p.Sample, s)
 	}

@@ -95,7 +95,7 @@ func newPage(in input, rows int) *page {
 	p := &page{
 		Title:    "informerbench report",
 		Subtitle: in.name,
-		Decision: stats.Decision,
+		Decision: cmp.Or(stats.Decision, "Nothing was measured, so there is nothing to decide."),
 		Warnings: stats.Warnings,
 		Profiles: in.profiles,
 		Drive:    in.drive,
@@ -103,9 +103,6 @@ func newPage(in input, rows int) *page {
 
 		Calibration: in.calibration,
 		links:       in.links,
-	}
-	if p.Decision == "" {
-		p.Decision = "Nothing was measured, so there is nothing to decide."
 	}
 	if len(p.Warnings) > maxWarnings {
 		p.Hidden = len(p.Warnings) - maxWarnings

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,10 +42,8 @@ func techniquesPage(run experiment.Run, stats verdict.Stats) []byte {
 			if c.Case.Load != nil {
 				load = wording.Percent(c.Case.Load.Share)
 			}
-			shown := map[verdict.Verdict]string{verdict.Slower: "gain", verdict.Faster: "loss"}[c.Row.Comparison.Verdict]
-			if shown == "" {
-				shown = string(c.Row.Comparison.Verdict)
-			}
+			v := c.Row.Comparison.Verdict
+			shown := cmp.Or(map[verdict.Verdict]string{verdict.Slower: "gain", verdict.Faster: "loss"}[v], string(v))
 			line("| %s | %s, %s | %s | %s | %s | %s | %s |", name, text(strings.TrimSuffix(c.Case.Name, "/of="+t.Variant)), quantity(c.Case.Unit), wording.Times(c.Gain),
 				interval(verdict.Comparison{Low: c.Low, High: c.High}), wording.Percent(c.Case.NoiseFloor), load, text(shown))
 		}

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -162,11 +163,8 @@ func (p Parts) informers(batch int) (impl.NewInformer, error) {
 		return nil, err
 	}
 	parts.NewIndexer = store.New
-	if p.FIFO == "" {
-		p.FIFO = "ring"
-	}
-	fifos, variant := impl.InOrderFIFOs(), p.FIFO
-	if name, ok := strings.CutPrefix(p.FIFO, deltaPrefix); ok {
+	fifos, variant := impl.InOrderFIFOs(), cmp.Or(p.FIFO, "ring")
+	if name, ok := strings.CutPrefix(variant, deltaPrefix); ok {
 		fifos, variant = impl.DeltaFIFOs(), name
 	}
 	queue, err := find("fifo", fifos, variant)

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,7 @@ func newDrive(config Config) (*drive, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.Drain == 0 {
-		config.Drain = defaultDrain
-	}
+	config.Drain = cmp.Or(config.Drain, defaultDrain)
 	d := &drive{config: config, spec: spec, until: exactly, pacer: config.Pacer}
 	if config.Trace != nil {
 		d.source, err = ofTrace(config.Trace, time.Duration(float64(config.Duration)*config.Speed))

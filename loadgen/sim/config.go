@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -77,21 +78,15 @@ func (c *Config) prepare() error {
 	if c.Spec == nil {
 		return errors.New("no spec, expected a workload")
 	}
-	if c.Seed == 0 {
-		c.Seed = c.Spec.Seed
-	}
+	c.Seed = cmp.Or(c.Seed, c.Spec.Seed)
 	spec, err := c.Spec.Complete()
 	if err != nil {
 		return err
 	}
 	spec.Seed = c.Seed
 	c.Spec = spec
-	if c.MaxEvents == 0 {
-		c.MaxEvents = defaultMaxEvents
-	}
-	if c.Store == (Store{}) {
-		c.Store = DefaultStore
-	}
+	c.MaxEvents = cmp.Or(c.MaxEvents, defaultMaxEvents)
+	c.Store = cmp.Or(c.Store, DefaultStore)
 	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 || c.Occupied < 0 {
 		return fmt.Errorf("warmup: found %v, until %v, handover %v and occupied %v, expected at least 0", c.Warmup, c.Until, c.Handover, c.Occupied)
 	}

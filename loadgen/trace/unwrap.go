@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,12 +79,7 @@ func within(content any, texts []string, depth int) []string {
 				return append(texts, string(text))
 			}
 		}
-		var members []string
-		for name := range c {
-			members = append(members, name)
-		}
-		slices.Sort(members)
-		for _, name := range members {
+		for _, name := range slices.Sorted(maps.Keys(c)) {
 			texts = within(c[name], texts, depth+1)
 		}
 	}

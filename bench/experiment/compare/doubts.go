@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -154,13 +155,7 @@ func (s *results) unlike() []experiment.Warning {
 	differ("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS), fmt.Sprint(f.GOMAXPROCS), machine)
 	differ("kernel", e.Kernel, f.Kernel, machine)
 	differ("Go", e.Go, f.Go, "a change may come from the compiler")
-	var modules []string
-	for path := range before.run.Versions {
-		modules = append(modules, path)
-	}
-	for path := range after.run.Versions {
-		modules = append(modules, path)
-	}
+	modules := slices.AppendSeq(slices.Collect(maps.Keys(before.run.Versions)), maps.Keys(after.run.Versions))
 	slices.Sort(modules)
 	for _, path := range slices.Compact(modules) {
 		differ(path, before.run.Versions[path], after.run.Versions[path], "a change may come from it")

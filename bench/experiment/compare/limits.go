@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -34,10 +35,7 @@ var tails = []string{"p50", "p90", "p99", "p999"}
 
 // MetricNames lists what a limit may be called by, besides a unit.
 func MetricNames() []string {
-	names := slices.Clone(tails)
-	for name := range metrics {
-		names = append(names, name)
-	}
+	names := slices.AppendSeq(slices.Clone(tails), maps.Keys(metrics))
 	slices.Sort(names)
 	return names
 }

@@ -29,9 +29,7 @@ const (
 
 // driveAll compares the arms: round by round, each drive in a fresh process.
 func (s Suite) driveAll(cmd *cobra.Command, l driveCommandLine, load driveLoad, arms []driveArm) error {
-	if l.job.Duration == 0 {
-		l.job.Duration = driveLoadTime
-	}
+	l.job.Duration = cmp.Or(l.job.Duration, driveLoadTime)
 	c, err := driveCase(load.name, l.by, arms)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,8 +105,6 @@ func (j driveJob) config(load driveLoad) drive.Config {
 	if load.trace {
 		c.Trace = func() (loadgen.Stream, error) { return trace.Open(j.Source) }
 	}
-	if spec.Seed == 0 {
-		spec.Seed = j.Seed
-	}
+	spec.Seed = cmp.Or(spec.Seed, j.Seed)
 	return c
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -197,10 +198,7 @@ func readSuite(name, output string, failure error) suiteResult {
 		if rest := order[i+1:]; slices.ContainsFunc(rest, below) && (state[test] == "pass" || slices.ContainsFunc(rest, explained)) {
 			continue
 		}
-		c := clauseResult{Clause: strings.TrimPrefix(strings.TrimPrefix(test, name), "/"), Result: state[test]}
-		if c.Clause == "" {
-			c.Clause = "(suite)"
-		}
+		c := clauseResult{Clause: cmp.Or(strings.TrimPrefix(strings.TrimPrefix(test, name), "/"), "(suite)"), Result: state[test]}
 		switch c.Result {
 		case "pass":
 			r.Passed++
@@ -208,9 +206,7 @@ func readSuite(name, output string, failure error) suiteResult {
 			r.Skipped++
 			c.Why = why[test]
 		default:
-			if c.Result == "" { // it was running when the process ended
-				c.Result = "did not end"
-			}
+			c.Result = cmp.Or(c.Result, "did not end") // it was running when the process ended
 			if c.Why = why[test]; c.Why == "" && failure != nil {
 				c.Why = failure.Error()
 			}

@@ -15,6 +15,7 @@
 package failover
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,10 +104,10 @@ func (c *Config) validate() error {
 	if !slices.Contains(Scenarios(), c.Scenario) {
 		return fmt.Errorf("scenario: unknown value %q, expected one of %v", c.Scenario, Scenarios())
 	}
-	c.Candidates = orDefault(c.Candidates, 2)
-	c.Runs = orDefault(c.Runs, 10_000)
-	c.Watch = orDefault(c.Watch, 10*time.Minute)
-	c.SlowFor = orDefault(c.SlowFor, c.RenewDeadline)
+	c.Candidates = cmp.Or(c.Candidates, 2)
+	c.Runs = cmp.Or(c.Runs, 10_000)
+	c.Watch = cmp.Or(c.Watch, 10*time.Minute)
+	c.SlowFor = cmp.Or(c.SlowFor, c.RenewDeadline)
 	if c.Latency.IsZero() {
 		c.Latency = dist("lognormal(5ms, 100ms)")
 	}
@@ -133,13 +134,6 @@ func (c *Config) validate() error {
 		}
 	}
 	return nil
-}
-
-func orDefault[N int | time.Duration](value, byDefault N) N {
-	if value == 0 {
-		return byDefault
-	}
-	return value
 }
 
 // dist parses a distribution that is known to be right.

@@ -14,7 +14,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -136,7 +135,7 @@ func (o Options) spec(kind string, utilisation float64) *loadgen.Spec {
 	return &loadgen.Spec{
 		Name: fmt.Sprintf("%s-%v", kind, utilisation), Seed: o.Seed, Duration: o.Duration,
 		Resources: []loadgen.Resource{{
-			Kind: "metadata", Count: int(math.Max(1000, 100*rate)), Namespaces: 10,
+			Kind: "metadata", Count: int(max(1000, 100*rate)), Namespaces: 10,
 			Events: events,
 		}},
 		Reconcile: loadgen.Reconcile{Workers: o.Workers, Service: o.Service},

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -25,9 +26,7 @@ func newClient(config *rest.Config, gv schema.GroupVersion) (rest.Interface, err
 	c.ContentType, c.AcceptContentTypes = "application/json", "application/json"
 	c.QPS, c.Burst = -1, 0 // a handful of requests
 	c.Timeout = 0          // watches go on
-	if c.UserAgent == "" {
-		c.UserAgent = "benchrun-trace-record"
-	}
+	c.UserAgent = cmp.Or(c.UserAgent, "benchrun-trace-record")
 	return rest.RESTClientFor(c)
 }
 

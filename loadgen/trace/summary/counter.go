@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -92,10 +93,7 @@ func (c *Counter) Add(r trace.Record) {
 
 func (t *tally) add(r trace.Record, key string, managed int64) {
 	t.Events++
-	recorded := r.Recorded
-	if recorded == "" {
-		recorded = r.Type
-	}
+	recorded := cmp.Or(r.Recorded, r.Type)
 	switch recorded {
 	case watch.Added:
 		t.Added++

@@ -1,6 +1,7 @@
 package statistic
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -48,13 +49,8 @@ func LogRatios(baseline, arm Series, unit string) []float64 {
 
 // Values lists an arm's samples in the order of rounds.
 func Values(arm Series, unit string) []float64 {
-	rounds := make([]int, 0, len(arm))
-	for round := range arm {
-		rounds = append(rounds, round)
-	}
-	slices.Sort(rounds)
-	values := make([]float64, 0, len(rounds))
-	for _, round := range rounds {
+	values := make([]float64, 0, len(arm))
+	for _, round := range slices.Sorted(maps.Keys(arm)) {
 		if v, ok := arm[round].Get(unit); ok {
 			values = append(values, v)
 		}

@@ -9,6 +9,7 @@
 package jsondoc
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 )
@@ -295,10 +296,7 @@ func (r *Reader) item() (Entry, bool, error) {
 	r.hold()
 	entry := Entry{
 		Document: r.documents, Line: r.line,
-		Event: r.list.event, Type: r.list.envelope.eventType, Time: r.list.envelope.time, Resource: r.list.envelope.resource,
-	}
-	if entry.Type == "" {
-		entry.Type = "ADDED"
+		Event: r.list.event, Type: cmp.Or(r.list.envelope.eventType, "ADDED"), Time: r.list.envelope.time, Resource: r.list.envelope.resource,
 	}
 	err = r.members(func(key string, c byte) (bool, error) { return false, r.describe(key, c, &entry) })
 	if err != nil {
@@ -308,9 +306,7 @@ func (r *Reader) item() (Entry, bool, error) {
 	if n := len(r.list.kind) - len("List"); entry.Kind == "" && n > 0 && r.list.kind[n:] == "List" {
 		entry.Kind = r.list.kind[:n]
 	}
-	if entry.APIVersion == "" {
-		entry.APIVersion = r.list.apiVersion
-	}
+	entry.APIVersion = cmp.Or(entry.APIVersion, r.list.apiVersion)
 	entry.Raw = r.bytes(r.held())
 	return entry, true, nil
 }
