@@ -23,16 +23,19 @@ func TestListNamesTheWholeCatalogue(t *testing.T) {
 	}
 }
 
+// offered is what the shell is offered at the end of a command line.
+func offered(t *testing.T, args ...string) []string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
+	names := strings.Fields(stdout.String())
+	require.NotEmpty(t, names)
+	return names[:len(names)-1] // the last is a directive
+}
+
 // After --component the shell offers the variants of those components, and every
 // one that the command takes with them.
 func TestCompleteVariants(t *testing.T) {
-	complete := func(args ...string) []string {
-		var stdout, stderr bytes.Buffer
-		require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
-		names := strings.Fields(stdout.String())
-		require.NotEmpty(t, names)
-		return names[:len(names)-1] // the last is a directive
-	}
 	of := map[string][]string{}
 	l, err := Default().listing()
 	require.NoError(t, err)
@@ -64,7 +67,7 @@ func TestCompleteVariants(t *testing.T) {
 			want = append(want, of[c]...)
 		}
 		slices.Sort(want)
-		assert.Equal(t, slices.Compact(want), complete(append(test.args, "--variant", "")...), "%v", test.args)
+		assert.Equal(t, slices.Compact(want), offered(t, append(test.args, "--variant", "")...), "%v", test.args)
 	}
 }
 
@@ -75,9 +78,24 @@ func TestCompleteBehindComma(t *testing.T) {
 		{"run", "--component", "queue", "--variant", "client-go,ri"},
 		{"drive", "rolling-update", "--queue", "client-go,"},
 	} {
-		var stdout, stderr bytes.Buffer
-		require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
-		assert.Contains(t, strings.Fields(stdout.String()), "client-go,ring")
-		assert.NotContains(t, stdout.String(), "client-go,client-go")
+		names := offered(t, args...)
+		assert.Contains(t, names, "client-go,ring")
+		assert.NotContains(t, names, "client-go,client-go")
+	}
+}
+
+func TestCompleteValues(t *testing.T) {
+	for flag, want := range map[string]string{
+		"memory --form": "typed unstructured metadata", "memory --encoding": "json protobuf cbor", "memory --list": "watchlist list pages",
+		"memory --index": "namespace owner", "drive hot-keys --speed": "1 10 max",
+		"workload apply hot-keys --only": "objects events", "trace convert a --format": "compact jsonl", "list -o": "table json yaml csv",
+	} {
+		assert.Equal(t, strings.Fields(want), offered(t, append(strings.Fields(flag), "")...), flag)
+	}
+	for flag, want := range map[string]string{
+		"memory --informer": "snapshot", "memory": "hot-keys", "ablation --component": "in-order-fifo", "ablation --technique": "segments-reused",
+		"ablation --case": "queue/op=cycle/keys=unique/n=10k", "election --elector": "deadline",
+	} {
+		assert.Contains(t, offered(t, append(strings.Fields(flag), "")...), want, flag)
 	}
 }
