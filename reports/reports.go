@@ -8,8 +8,8 @@
 //     formatted;
 //  2. profiles.go reads the CPU profiles beside them and folds each into a
 //     small flame graph and its top functions; drive.go reads the drives and
-//     merges their rounds; swap.go reads what a swap left; charts.go and scaling.go choose the figures that
-//     charts are drawn from;
+//     merges their rounds; swap.go reads what a swap left; charts.go and
+//     scaling.go choose the figures that charts are drawn from;
 //  3. html.go and markdown.go print the page, csv.go the plain numbers.
 //
 // The reports are derived: raw.txt, run.json and stats.json are the evidence,

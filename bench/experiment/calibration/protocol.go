@@ -31,7 +31,7 @@ type Options struct {
 // A trial is a kind of run that is repeated.
 type trial struct {
 	name      string
-	every     int // of planted trials: every so manieth item is done twice
+	every     int // of planted trials: after so many items one is done twice
 	budget    time.Duration
 	precision float64 // half of the planted slow-down at most, so that it can clear the noise floor
 	promise   float64

@@ -41,11 +41,11 @@ type Lab struct {
 
 // Execute samples run.Plan into dir, which it makes and which must not hold
 // anything yet: run.json before the first sample and again at the end, raw.txt
-// sample by sample, then the profiles. It stops at once when ctx is cancelled
-// and returns what was sampled, without an error; with one, as of a full disk, it
-// returns that too. An arm whose sample fails is
-// not sampled again and has no result, unless it worked before and the sample
-// merely took too long, a few times at most.
+// sample by sample, then the profiles. When ctx is cancelled it stops at once and
+// returns what was sampled, without an error. An error, such as of a full disk, comes
+// with what was sampled as well. An arm whose sample fails is not sampled again and
+// has no result, unless it worked before and the sample merely took too long, a few
+// times at most.
 func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (experiment.Run, []experiment.Measurement, error) {
 	if err := makeEmpty(dir); err != nil {
 		return run, nil, err

@@ -27,8 +27,8 @@ was right:
             most 5 of 100; simulated heavy-tailed, bimodal and drifting times too
   planted   a queue that does every tenth item twice is found to be slower in at
             least 90 of 100 runs of at most 60s, every twentieth within 180s
-  habit     go test -count=10 of one variant, then of the other, beside rounds for
-            as long: how soon these are as precise
+  habit     go test -count=10 of one variant, then of the other; and rounds of both
+            for as long: after how much time they are as precise
 
 Verdicts use CPU time; the same samples are judged by wall time as well, to show
 why. A full calibration takes an hour or two. It may be stopped at any time, prints

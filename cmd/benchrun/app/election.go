@@ -68,7 +68,7 @@ func (e *electionTuning) addTo(cmd *cobra.Command) {
 	f.Float64Var(&e.objectives.Calls, "api-budget", 0, "API calls a second of all candidates together (default those of --lease)")
 	f.Float64Var(&e.objectives.Skew, "clock-skew", 1.5, "how many times as fast one candidate's clock may run as another's")
 	f.StringVar(&e.current, "lease", failover.Defaults.String(), "current lease duration/renew deadline/retry period")
-	f.StringVar(&e.elector, "elector", "client-go", "elector to simulate; deadline also takes clocks that differ, and shows from where on two lead")
+	f.StringVar(&e.elector, "elector", "client-go", "elector to simulate; with deadline, clocks that differ are simulated too, up to where two lead at once")
 	f.IntVar(&e.world.Candidates, "candidates", 2, "replicas that take part")
 	f.StringVar(&e.latency, "api-latency", "lognormal(5ms, 100ms)", "duration of an API call, a distribution (see benchrun workload --help)")
 	f.Float64Var(&e.world.Errors, "api-errors", 0, "share of API calls that fail")

@@ -31,7 +31,7 @@ func (s Suite) bisectCommand() *cobra.Command {
 		Long: `Bisect compares the older release with the newer one and then, for each case that
 differs between them, halves the releases in between until it knows the one with
 which the case changed. Each step samples three releases in turns: both ends and
-the one in the middle, which is like the end that its ratio is nearer to.
+the one in the middle, which counts as the end whose ratio is nearer to its own.
 
 A step that the interval does not decide is marked as not sure: give it more
 budget. Pre-releases are left out, except at the ends. The result directory holds

@@ -191,8 +191,8 @@ func nothingSampled(run experiment.Run) error {
 	return fmt.Errorf("sampling ended because %s, and no sample succeeded: there is nothing to report", why(run))
 }
 
-// noZeroes refuses limits of 0, which would mean no limit, or less, and empty names, as
-// of a variable that is not set, which would mean the default.
+// noZeroes refuses limits of 0, which would mean none, and negative ones. It refuses
+// empty names too, which a variable that is not set leaves: they would mean the default.
 func noZeroes(cmd *cobra.Command) error {
 	for _, name := range []string{"workload", "trace", "case"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {

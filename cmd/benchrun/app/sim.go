@@ -85,7 +85,7 @@ func (l *simCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&r.Batch, "batch", 0, "deltas that the informer takes at a time (default the workload's, else 1000)")
 	f.BoolVar(&l.twoQueues, "two-queues", false, "nodes have a queue of their own, with as many workers")
 	f.BoolVar(&l.priority, "priority", false, "what changed goes before what lists and resyncs bring, as in controller-runtime")
-	f.IntVar(&l.oldestEvery, "oldest-every", 0, "with --priority, take what is ready for longest at every so many-th turn, so that no list starves (default never)")
+	f.IntVar(&l.oldestEvery, "oldest-every", 0, "with --priority, every N-th turn takes what has been ready for longest, so that no list starves (default never)")
 	f.BoolVar(&l.cold, "cold-start", false, "reconcile the first list too, as after a restart")
 	f.DurationVar(&l.duration, "duration", 0, "end the load then (default the workload's end)")
 	f.DurationVar(&l.warmup, "warmup", 0, "count nothing before")

@@ -26,9 +26,9 @@ func trendCommand() *cobra.Command {
 		Short: "Show how benchmarks changed over many results",
 		Long: `Trend reads the history that compare --history keeps, result directories (or
 directories of such) and files in the Go benchmark format, and marks the results
-at which the level of a benchmark changed. Results come by the time that a
-history or run.json gives them; as soon as one has none, as a file in the Go
-benchmark format, the order of the arguments counts.
+at which the level of a benchmark changed. Results are in the order of the times
+that a history or run.json gives them. If one has no time, such as a file in the
+Go benchmark format, they are in the order of the arguments.
 
 A benchmark that every result measured beside upstream's code counts by its ratio
 to that, which survives a change of machine; others by their figures. A level is

@@ -48,7 +48,7 @@ the model repeats the measurement, and searches for the cheapest settings that
 meet the objectives: workers, client QPS and burst, back-off, retry bucket, the
 queue and, where the load tells of them, resync, priorities and a queue for each
 resource. Another queue is recommended only if it settles events a tenth sooner
-or saves a hundredth of a processor; from where on one does is said.
+or saves a hundredth of a processor; if none does, tune says at which load one would.
 
 The load is one of
   --prometheus URL       what a Prometheus server scraped, with --selector and --range
