@@ -84,8 +84,8 @@ func (s Suite) ablation(cmd *cobra.Command, o lab.Options, names []string, sourc
 	if err := noZeroes(cmd); err != nil {
 		return err
 	}
-	if err := usable(dir); err != nil { // building takes minutes
-		return fmt.Errorf("--out: %w", err)
+	if err := checkOut(dir); err != nil { // building takes minutes
+		return err
 	}
 	ctx := cmd.Context()
 	root, err := ablation.Root(ctx, source)

@@ -154,10 +154,7 @@ func quiet() {
 // made at once, so that no other process takes it.
 func resultDir(dir, kind string) (string, error) {
 	if dir != "" {
-		if err := usable(dir); err != nil {
-			return dir, fmt.Errorf("--out: %w", err)
-		}
-		return dir, nil
+		return dir, checkOut(dir)
 	}
 	first := filepath.Join("reports", "out", time.Now().UTC().Format("20060102T150405Z")+"-"+kind)
 	if err := os.MkdirAll(filepath.Dir(first), 0o777); err != nil {
@@ -179,6 +176,14 @@ func discard(dir string) {
 	for os.Remove(dir) == nil && strings.HasPrefix(dir, "reports"+string(filepath.Separator)) {
 		dir = filepath.Dir(dir)
 	}
+}
+
+// checkOut is usable for what --out names.
+func checkOut(dir string) error {
+	if err := usable(dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }
 
 // usable refuses a result directory that holds files or can't be written to,

@@ -15,6 +15,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/releases"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (s Suite) releasesCommand() *cobra.Command {
@@ -42,19 +43,27 @@ its priority queue. The go command downloads what is missing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.releases(cmd, args, o, dir, out)
 		},
-		ValidArgs: []string{"client-go@", "controller-runtime@"},
+		ValidArgs: releasedModules,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
-	f.StringVar(&o.Case, "case", "", "cases to run: part of component/name, or a regular expression (default all)")
+	addReleaseFlags(f, &o, "run")
 	f.DurationVar(&o.Budget, "budget", 0, "time for samples (default 1m40s)")
-	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5%)")
-	f.Uint64Var(&o.Seed, "seed", 0, "seed of the schedule (default random, printed)")
-	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
 	f.StringVar(&dir, "out", "", "result directory, new or empty (default reports/out/TIME-releases)")
 	out.addTo(cmd)
 	cmd.AddCommand(s.bisectCommand())
 	return cmd
+}
+
+// releasedModules begin the arguments.
+var releasedModules = []string{"client-go@", "controller-runtime@"}
+
+// addReleaseFlags adds what releases and its bisect have in common.
+func addReleaseFlags(f *pflag.FlagSet, o *lab.Options, doing string) {
+	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
+	f.StringVar(&o.Case, "case", "", "cases to "+doing+": part of component/name, or a regular expression (default all)")
+	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5%)")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of the schedule (default random, printed)")
+	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
 }
 
 func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir string, out output) error {
@@ -65,8 +74,8 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 	if err != nil {
 		return err
 	}
-	if err := usable(dir); err != nil { // building takes minutes
-		return fmt.Errorf("--out: %w", err)
+	if err := checkOut(dir); err != nil { // building takes minutes
+		return err
 	}
 	b, err := newBuilds(cmd)
 	if err != nil {

@@ -44,15 +44,11 @@ a report of each step, and releases.md with what was found.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.bisect(cmd, args, o, dir, out)
 		},
-		ValidArgs: []string{"client-go@", "controller-runtime@"},
+		ValidArgs: releasedModules,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Components, "component", nil, "components to compare (default all)")
-	f.StringVar(&o.Case, "case", "", "cases to bisect: part of component/name, or a regular expression (default all)")
+	addReleaseFlags(f, &o, "bisect")
 	f.DurationVar(&o.Budget, "budget", 30*time.Second, "time for the samples of each step")
-	f.Var((*share)(&o.Precision), "precision", "wanted half width of a ratio's interval (default 5%)")
-	f.Uint64Var(&o.Seed, "seed", 0, "seed of the schedule (default random, printed)")
-	f.IntVar(&o.Rounds, "rounds", 0, "exactly so many samples of each version and case (default as many as the precision takes)")
 	f.StringVar(&dir, "out", "", "directory for a result of each step, new or empty (default reports/out/TIME-bisect)")
 	out.addTo(cmd)
 	return cmd
@@ -78,8 +74,8 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	if err != nil {
 		return err
 	}
-	if err := usable(dir); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := checkOut(dir); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	for i := range ends {

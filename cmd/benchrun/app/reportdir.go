@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -15,10 +14,7 @@ type reportDir struct {
 
 // check refuses a directory that can't take the report.
 func (d *reportDir) check() error {
-	if err := usable(cmp.Or(d.path, filepath.Join("reports", "out", d.kind+"-new"))); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	return nil
+	return checkOut(cmp.Or(d.path, filepath.Join("reports", "out", d.kind+"-new")))
 }
 
 // write has a report written, unless somebody else has written there meanwhile.

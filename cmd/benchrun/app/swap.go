@@ -116,9 +116,7 @@ func (l *swapCommandLine) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if l.dir != "" {
-		if err := usable(l.dir); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+		return checkOut(l.dir)
 	}
 	return nil
 }
