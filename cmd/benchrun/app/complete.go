@@ -28,7 +28,7 @@ func completeList(cmd *cobra.Command, flag string, values ...string) {
 
 // completeBy offers what offer returns, for a flag that cmd has.
 func completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, offer) // fails without the flag alone
+	_ = cmd.RegisterFlagCompletionFunc(flag, offer) // it fails only where there is no such flag
 }
 
 // completeWorkloads offers the presets, beside files, as the one argument.
