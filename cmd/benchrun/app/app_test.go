@@ -108,8 +108,13 @@ func benchrun(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 func benchrunWith(ctx context.Context, args ...string) (code int, stdout, stderr string) {
-	var out, err bytes.Buffer
-	code = testSuite().Main(ctx, args, &out, &err)
+	return testSuite().printed(ctx, args...)
+}
+
+// printed runs a command line and returns what it prints.
+func (s Suite) printed(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, err strings.Builder
+	code = s.Main(ctx, args, &out, &err)
 	return code, out.String(), err.String()
 }
 

@@ -26,9 +26,7 @@ const hostileName = "=x\x1b]0;title\a\x1b[31m\u202egnp\u2066\u200b\u0085\u2028<s
 
 // ownBenchrun is benchrun as users have it.
 func ownBenchrun(args ...string) (code int, stdout, stderr string) {
-	var out, err strings.Builder
-	code = Default().Main(context.Background(), args, &out, &err)
-	return code, out.String(), err.String()
+	return Default().printed(context.Background(), args...)
 }
 
 // harmless fails where a text holds a character that is a command.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -12,23 +11,23 @@ import (
 
 // Every variant of the catalogue is listed, also one that no case can measure.
 func TestListNamesTheWholeCatalogue(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, Main(t.Context(), []string{"list", "variants", "-o", "csv"}, &stdout, &stderr), stderr.String())
+	code, stdout, stderr := ownBenchrun("list", "variants", "-o", "csv")
+	require.Zero(t, code, stderr)
 	for _, suite := range Default().Conformance() {
 		if strings.HasPrefix(suite.Name, "queue-struct-keys/") {
 			continue // the queues once more
 		}
 		row := "\n" + strings.Replace(suite.Name, "/", ",", 1) + ","
-		assert.True(t, strings.Contains(stdout.String(), row), suite.Name)
+		assert.True(t, strings.Contains(stdout, row), suite.Name)
 	}
 }
 
 // offered is what the shell is offered at the end of a command line.
 func offered(t *testing.T, args ...string) []string {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	require.Zero(t, Main(t.Context(), append([]string{"__complete"}, args...), &stdout, &stderr), stderr.String())
-	names := strings.Fields(stdout.String())
+	code, stdout, stderr := ownBenchrun(append([]string{"__complete"}, args...)...)
+	require.Zero(t, code, stderr)
+	names := strings.Fields(stdout)
 	require.NotEmpty(t, names)
 	return names[:len(names)-1] // the last is a directive
 }

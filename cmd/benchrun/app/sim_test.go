@@ -16,9 +16,7 @@ import (
 
 // simulate runs benchrun sim and returns its exit code and output.
 func simulate(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	var out, err bytes.Buffer
-	code = Main(t.Context(), append([]string{"sim"}, args...), &out, &err)
-	return code, out.String(), err.String()
+	return Default().printed(t.Context(), append([]string{"sim"}, args...)...)
 }
 
 func TestSimPredicts(t *testing.T) {

@@ -27,9 +27,7 @@ import (
 // traceRun runs "benchrun trace" and returns what it printed.
 func traceRun(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	code = Main(t.Context(), append([]string{"trace"}, args...), &out, &errs)
-	return code, out.String(), errs.String()
+	return Default().printed(t.Context(), append([]string{"trace"}, args...)...)
 }
 
 // sampleFile writes the first records of the embedded recording as lines.
@@ -254,9 +252,8 @@ func TestTraceRecord(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		listed = cancel
-		var out, errs bytes.Buffer
-		code := Main(ctx, append([]string{"trace", "record", "--kubeconfig", config, "--out", path}, more...), &out, &errs)
-		return code, errs.String()
+		code, _, stderr := Default().printed(ctx, append([]string{"trace", "record", "--kubeconfig", config, "--out", path}, more...)...)
+		return code, stderr
 	}
 	code, stderr := record()
 	require.Zero(t, code, stderr)

@@ -23,9 +23,8 @@ const scrapes = "../../../bench/tune/scrape/testdata/"
 func tuneWith(t *testing.T, args ...string) (code int, stdout, stderr, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "tuned")
-	var out, problems bytes.Buffer
-	code = testSuite().Main(t.Context(), append([]string{"tune", "--seed", "1", "--out", dir}, args...), &out, &problems)
-	return code, out.String(), problems.String(), dir
+	code, stdout, stderr = benchrun(t, append([]string{"tune", "--seed", "1", "--out", dir}, args...)...)
+	return code, stdout, stderr, dir
 }
 
 func TestTuneMetrics(t *testing.T) {
@@ -220,15 +219,13 @@ func TestTuneBadInput(t *testing.T) {
 // A workload that is tuned within a second, whatever the machine.
 func quickWorkload(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "small.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(`
+	return workloadFile(t, `
 name: small
 seed: 1
 duration: 10s
 resources: [{name: a, kind: custom, count: 500, events: {pattern: mix, mix: {add: 0, update: 1, delete: 0}, arrivals: {kind: poisson, rate: 20}}}]
 reconcile: {workers: 3, service: exp(50ms)}
-`), 0o666))
-	return file
+`)
 }
 
 // Why there is no advice on a queue is said once, whatever the format.
