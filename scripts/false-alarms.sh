@@ -1,51 +1,59 @@
 #!/usr/bin/env bash
 # Counts how often scripts/compare-revisions.sh cries wolf, and what it misses: it compares
 # commits that change comments only, and commits that give one benchmark 10 % more to do.
-# usage: scripts/false-alarms.sh [COMMENTS [SLOWER [PAGE]]]
-#   COMMENTS  comparisons of commits that change comments (default 200)
-#   SLOWER    comparisons of commits that make a benchmark slower (default 20)
-#   PAGE      the page (default reports/results/false-alarms.md)
-# SEED draws the commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 40, which takes less
-# than a minute) are the --rounds of both. Ctrl-C writes the page of what was compared so far.
+# usage: scripts/false-alarms.sh [COMMENTS [SLOWER [CONDITION]]]
+#   COMMENTS   comparisons of commits that change comments (default 200)
+#   SLOWER     comparisons of commits that make a benchmark slower (default 10)
+#   CONDITION  what else the machine does meanwhile (default nothing)
+# What was compared is kept in reports/out/false-alarms.log, to which the next call adds, and
+# reports/results/false-alarms.md shows all of it. Ctrl-C loses nothing. SEED draws the
+# commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 40, which takes less than a minute)
+# are the --rounds of both.
 case ${1:-} in -h | --help) sed -n '2,/^case/{/^case/d;s/^# \?//p}' "$0" && exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
-comments=${1:-200} slower=${2:-20} page=$PWD/${3:-reports/results/false-alarms.md}
-seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-40} compare=$PWD/scripts/compare-revisions.sh
-here=$(git describe --always --dirty)
+comments=${1:-200} slower=${2:-10} condition=${3:-nothing}
+seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-40}
+compare=$PWD/scripts/compare-revisions.sh log=$PWD/reports/out/false-alarms.log page=$PWD/reports/results/false-alarms.md
+here=$(git describe --always --dirty --exclude '*')
 temp=$(mktemp -d)
-log=$temp/log
-: >"$log"
+mkdir -p reports/out
+touch "$log"
 
-# A line of the log: comments or slower, the benchmark with more to do, the exit code,
-# seconds, the benchmarks that the gate named.
-# count CONDITION: comparisons of which it is true
-count() { awk "$1 {n++} END {print n + 0}" "$log"; }
+# A line of the log: condition, comments or slower, the benchmark with more to do, exit code,
+# seconds, the benchmarks that the gate named. rows PRINTS: what awk makes of the lines
+rows() { awk -F '\t' "$1" "$log"; }
 
-# write: the page of what was compared so far
+# write: the page
 write() {
   [ -s "$log" ] || return 0
-  local times
-  times=$(awk '{print $4}' "$log" | sort -n)
   cat >"$page" <<EOF
 # How often a comparison of two revisions cries wolf
 
-The gate failed in $(count '$1 == "comments" && $3 == 1') of $(count '$1 == "comments"') comparisons of a commit that changes comments only. Of $(count '$1 == "slower"') commits that give one
-benchmark of four a tenth more to do it found $(count '$1 == "slower" && index($5, $2)'), and named another one beside it in $(count '$1 == "slower" && $5 != "-" && $5 != $2').
+\`scripts/compare-revisions.sh --fail-on 'time>5%' BASE HEAD\`, of a module with four benchmarks of 30 ms each, on commits
+that change comments only ($rounds rounds), and on commits that give one benchmark a tenth more to do ($longer rounds). Seconds hold
+the builds of both revisions.
 
-A comparison is \`scripts/compare-revisions.sh --rounds N --fail-on 'time>5%' BASE HEAD\`, with the base once more as control,
-of a module with four benchmarks of 30 ms each: $rounds rounds for comments, $longer for more to do. It took $(sed -n "$(((($(wc -l <"$log")) + 1) / 2))p" <<<"$times") s (median), its two builds and worktrees
-with it, and at most $(tail -n 1 <<<"$times") s.
+| what else the machine does | comments changed | false alarms | a tenth more | found | another named | seconds, median and most |
+|---|--:|--:|--:|--:|--:|---|
+$(rows '{print $1}' | sort -u | while read -r which; do
+    rows '$1 == "'"$which"'" {print $5}' | sort -n | awk '{s[NR] = $1} END {printf "%s and %s\n", s[int((NR + 1) / 2)], s[NR]}' >"$temp/times"
+    rows '$1 == "'"$which"'" {n[$2]++; if ($2 == "comments") a += $4; else {f += $4 && index($6, $3) > 0; o += $4 && $6 != $3}}
+      END {printf "| '"$which"' | %d | %d | %d | %d | %d | ", n["comments"], a, n["slower"], f, o}'
+    echo "$(cat "$temp/times") |"
+  done)
 
-| commit | comparison | benchmark | what the gate named | seconds |
-|---|--:|---|---|--:|
-$(awk '$3 == 1 || $1 == "slower" {printf "| %s | %d | %s | %s | %s |\n", $1 == "comments" ? "comments" : "a tenth more to do", NR, $2 == "-" ? "" : $2, $5 == "-" ? "nothing" : $5, $4}' "$log")
+What the gate named, where it did or should have:
+
+| what else the machine does | commit | benchmark | named | seconds |
+|---|---|---|---|--:|
+$(rows '$4 == 1 || $2 == "slower" {printf "| %s | %s | %s | %s | %s |\n", $1, $2 == "comments" ? "comments" : "a tenth more", $3, $6, $5}')
 
 ## Where this comes from
 
 | | |
 |---|---|
-| Command | SEED=$seed ROUNDS=$rounds SLOWER_ROUNDS=$longer scripts/false-alarms.sh $comments $slower |
+| Last command | SEED=$seed scripts/false-alarms.sh $comments $slower "$condition" |
 | Ended | $(date -u '+%F %T UTC') |
 | CPU | $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores |
 | Go | $(go env GOVERSION) |
@@ -160,6 +168,6 @@ for ((i = 0; i < comments + slower; i++)); do
   "$compare" --rounds "$n" --fail-on 'time>5%' --junit "$temp/junit.xml" 'HEAD^' HEAD -- bash -c "$sample" >"$temp/out" 2>"$temp/err" || code=$?
   ((code <= 1)) || { cat "$temp/err" >&2; exit "$code"; }
   named=$(awk '/<testcase/ {name = $0; sub(/.*name="/, "", name); sub(/".*/, "", name)} /<failure/ {print name}' "$temp/junit.xml" | sed -E 's/(-[0-9]+)? .*//' | sort -u | paste -sd, -)
-  echo "$kind $planted $code $((SECONDS - begun)) ${named:--}" >>"$log"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$condition" "$kind" "$planted" "$code" "$((SECONDS - begun))" "${named:-nothing}" >>"$log"
   echo "$((i + 1)) of $((comments + slower)): $(tail -n 1 "$log")" >&2
 done

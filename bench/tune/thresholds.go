@@ -40,8 +40,8 @@ const (
 	manyWaits   = 0.03  // of the work: durations then hold waits that a higher limit ends
 
 	// What explains a measurement: scores are mean squares of standard deviations.
-	fits       = 6    // taken for the measured one if no other model explains it better: 2.4 deviations are the rule
-	surely     = 2    // if no figure is odd, no others are tried; of 90 fits to known systems of that kind 5 had more
+	fits       = 6.0  // taken for the measured one if no other model explains it better: 2.4 deviations are the rule
+	surely     = 2.0  // if no figure is odd, no others are tried; of 90 fits to known systems of that kind 5 had more
 	fairShare  = 0.15 // of the reconciles: in other buckets than the model's, which is still fair
 	unlikeMean = 1.5  // ratio of the mean waits, measured and the model's
 )

@@ -138,5 +138,5 @@ func TestServed(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
 
 	_, err = feed.New([]feed.Kind{{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, Resource: "pods", Count: 1, Sample: [][]byte{[]byte(`{"spec":{"containers":7}}`)}}}, feed.Options{})
-	assert.ErrorContains(t, err, "object 1 of Pod")
+	assert.ErrorContains(t, err, "Pod number 1 of the sample: spec.containers: found a JSON number")
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -68,7 +69,8 @@ func (k *prepared) check() error {
 				Metadata struct{ Namespace, Name string }
 			}
 			_ = json.Unmarshal(k.Sample[i], &x) // it was decoded before
-			return fmt.Errorf("%s %s: %s", k.Kind.Kind, strings.TrimPrefix(x.Metadata.Namespace+"/"+x.Metadata.Name, "/"), misfit(err))
+			name := cmp.Or(strings.TrimPrefix(x.Metadata.Namespace+"/"+x.Metadata.Name, "/"), fmt.Sprintf("number %d of the sample", i+1))
+			return fmt.Errorf("%s %s: %s", k.Kind.Kind, name, misfit(err))
 		}
 	}
 	return nil

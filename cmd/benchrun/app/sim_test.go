@@ -36,7 +36,7 @@ func TestSimPredicts(t *testing.T) {
 	code, stdout, stderr = simulate(t, "steady-5k-nodes", "--duration", "20s", "--replicas", "1")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "; one simulation gives no confidence interval.\n")
-	assert.Regexp(t, `(?m)^queue wait p99 +\S+ +- +-$`, stdout, "nor bounds of one")
+	assert.Regexp(t, `(?m)^queue wait p99\.9 +\S+ +- +-$`, stdout, "nor bounds of one")
 }
 
 func TestSimPrintsJSON(t *testing.T) {
