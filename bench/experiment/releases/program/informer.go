@@ -79,7 +79,7 @@ func event(b *testing.B, readers int) {
 		b.Fatal("the informer did not sync")
 	}
 	for range readers {
-		running.Go(func() { read(informer.GetIndexer(), s.pods[0].Namespace, stop) })
+		running.Go(func() { read(b, informer.GetIndexer(), s.pods[0].Namespace, stop) })
 	}
 	at := 0
 	measured(b, batch, func() {
@@ -102,10 +102,11 @@ func event(b *testing.B, readers int) {
 }
 
 // read lists a namespace every 10 ms.
-func read(x cache.Indexer, namespace string, stop <-chan struct{}) {
+func read(b *testing.B, x cache.Indexer, namespace string, stop <-chan struct{}) {
 	for {
 		if _, err := x.ByIndex(cache.NamespaceIndex, namespace); err != nil {
-			panic(err)
+			b.Error(err)
+			return
 		}
 		select {
 		case <-stop:
