@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 		for _, one := range [][]string{
 			{"client-go"}, {"controller-runtime"},
 			{"What is different", "What differs", "what is different"},
-			{"go back", "to return"},
+			{"go back", "undo"},
 		} {
 			assert.True(t, containsAny(screen, one), "%s: the page's first %d lines: found none of %q", pkg, firstScreen, one)
 		}
