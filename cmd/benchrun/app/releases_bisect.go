@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,9 +110,16 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	}
 	if len(steps) == 0 && out == "table" {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No case differs between %s and %s by more than the noise.\n", ends[0].Version, ends[1].Version)
+		if err != nil {
+			return err
+		}
+	} else if err := out.print(cmd.OutOrStdout(), stepTable(steps)); err != nil {
 		return err
 	}
-	return out.print(cmd.OutOrStdout(), stepTable(steps))
+	if _, undecided := unchanged(b.stats, ends[1].Version); len(undecided) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: not decided: %s\n", strings.Join(undecided, "; "))
+	}
+	return nil
 }
 
 // bisectAll compares the first release with the last and bisects each case that
@@ -243,17 +249,33 @@ func bisectPage(run experiment.Run, stats verdict.Stats, all []releases.Release,
 	for _, row := range t.rows {
 		line("| `%s` | %s |", row[0], strings.Join(row[1:], " | "))
 	}
-	line("")
-	line("No change was shown in:")
-	line("")
+	same, undecided := unchanged(stats, all[len(all)-1].Version)
+	list(&w, "No change was shown in:", same)
+	list(&w, "Not decided:", undecided)
+	w.WriteString(reports.Provenance(run))
+	return w.Bytes()
+}
+
+// unchanged are lines on the cases in which the newest release was not shown to differ, and
+// on those that had too few samples to tell.
+func unchanged(stats verdict.Stats, newest string) (same, undecided []string) {
 	for _, c := range stats.Components {
 		for _, cs := range c.Cases {
-			name := c.Component + "/" + cs.Name
-			if !slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) {
-				line("- `%s`, noise floor %s", name, wording.Percent(cs.NoiseFloor))
+			name := "`" + c.Component + "/" + cs.Name + "`"
+			switch v := comparisonOf(cs, newest).Verdict; v {
+			case verdict.Same:
+				same = append(same, fmt.Sprintf("%s, noise floor %s", name, wording.Percent(cs.NoiseFloor)))
+			case verdict.TooFew, verdict.NoResult:
+				undecided = append(undecided, fmt.Sprintf("%s: %s", name, v))
 			}
 		}
 	}
-	w.WriteString(reports.Provenance(run))
-	return w.Bytes()
+	return same, undecided
+}
+
+// list writes lines beneath a sentence, or nothing where there are none.
+func list(w *bytes.Buffer, sentence string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(w, "\n%s\n\n- %s\n", sentence, strings.Join(lines, "\n- "))
+	}
 }

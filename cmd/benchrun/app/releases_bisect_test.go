@@ -69,6 +69,11 @@ func TestBisectCases(t *testing.T) {
 		assert.Contains(t, page, want)
 	}
 	assert.NotContains(t, page, "- `queue/op=list`")
+	assert.NotContains(t, page, "Not decided")
+	stats.Components[0].Cases[2].Rows = nil
+	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stats, all, steps))
+	assert.Contains(t, page, "Not decided:\n\n- `queue/op=same`: no result\n")
+	assert.NotContains(t, page, "No change was shown")
 
 	steps, err = bisectAll(all, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
 	require.NoError(t, err)
