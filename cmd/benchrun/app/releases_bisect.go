@@ -31,6 +31,7 @@ func (s Suite) bisectCommand() *cobra.Command {
 differs between them, halves the releases in between until it knows the one with
 which the case changed. Each step samples three releases in turns: both ends and
 the one in the middle, which counts as the end whose ratio is nearer to its own.
+What is left before that release and behind it is searched too, if it differs.
 
 A step that the interval does not decide is marked as not sure: give it more
 budget. Pre-releases are left out, except at the ends. The result directory holds
@@ -53,13 +54,13 @@ a report of each step, and releases.md with what was found.`,
 	return cmd
 }
 
-// A step is the release with which a case changed.
+// A step is a release with which a case changed.
 type step struct {
 	Case    string             `json:"case"` // component + "/" + name
 	Before  string             `json:"before"`
 	Version string             `json:"version"` // the first that is changed
-	Total   verdict.Comparison `json:"total"`   // of the newest release with the oldest
-	Sure    bool               `json:"sure"`    // whether the interval decided every step
+	Change  verdict.Comparison `json:"change"`  // of that release with the one before it
+	Sure    bool               `json:"sure"`    // whether the interval decided every halving, and the change itself
 }
 
 func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir string, out output) error {
@@ -122,40 +123,82 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	return nil
 }
 
-// bisectAll compares the first release with the last and bisects each case that
-// differs. Compare samples releases, the first being the baseline, on one case or,
-// for "", on all.
-func bisectAll(all []releases.Release, compare func(only string, compared ...releases.Release) (verdict.Stats, error)) ([]step, error) {
-	first, last := all[0], all[len(all)-1]
-	stats, err := compare("", first, last)
+// A comparer samples releases in turns, the first being the baseline, on one case or, for
+// "", on all.
+type comparer func(only string, compared ...releases.Release) (verdict.Stats, error)
+
+// bisectAll compares the first release with the last and bisects each case that differs.
+func bisectAll(all []releases.Release, compare comparer) ([]step, error) {
+	stats, err := compare("", all[0], all[len(all)-1])
 	if err != nil {
 		return nil, err
 	}
 	var steps []step
 	for _, c := range stats.Components {
 		for _, cs := range c.Cases {
-			total := comparisonOf(cs, last.Version)
-			if total.Verdict != verdict.Faster && total.Verdict != verdict.Slower {
+			if !differs(comparisonOf(cs, all[len(all)-1].Version)) {
 				continue
 			}
-			found := step{Case: c.Component + "/" + cs.Name, Total: total, Sure: true}
-			at, err := releases.Bisect(len(all), func(i int) (bool, error) {
-				stats, err := compare(found.Case, first, all[i], last)
-				if err != nil {
-					return false, err
-				}
-				is, sure := like(stats, all[i].Version, last.Version)
-				found.Sure = found.Sure && sure
-				return is, nil
-			})
+			found, err := bisectCase(c.Component+"/"+cs.Name, all, compare)
 			if err != nil {
 				return nil, err
 			}
-			found.Before, found.Version = all[at-1].Version, all[at].Version
-			steps = append(steps, found)
+			steps = append(steps, found...)
 		}
 	}
 	return steps, nil
+}
+
+// bisectCase finds the releases that changed a case whose ends differ: the one that halving
+// leads to, and then those before it and behind it, if what is left there differs too.
+func bisectCase(name string, all []releases.Release, compare comparer) ([]step, error) {
+	last, sure := all[len(all)-1], true
+	at, err := releases.Bisect(len(all), func(i int) (bool, error) {
+		stats, err := compare(name, all[0], all[i], last)
+		if err != nil {
+			return false, err
+		}
+		is, decided := like(stats, all[i].Version, last.Version)
+		sure = sure && decided
+		return is, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	change, err := between(name, all[at-1], all[at], compare)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := rest(name, all[:at], compare)
+	if err != nil {
+		return nil, err
+	}
+	steps = append(steps, step{Case: name, Before: all[at-1].Version, Version: all[at].Version, Change: change, Sure: sure && differs(change)})
+	after, err := rest(name, all[at:], compare)
+	return append(steps, after...), err
+}
+
+// rest bisects releases between which nothing may have changed.
+func rest(name string, all []releases.Release, compare comparer) ([]step, error) {
+	if len(all) < 2 {
+		return nil, nil
+	}
+	if x, err := between(name, all[0], all[len(all)-1], compare); err != nil || !differs(x) {
+		return nil, err
+	}
+	return bisectCase(name, all, compare)
+}
+
+func between(name string, before, after releases.Release, compare comparer) (verdict.Comparison, error) {
+	stats, err := compare(name, before, after)
+	if err != nil || len(stats.Components) == 0 || len(stats.Components[0].Cases) == 0 {
+		return verdict.Comparison{Verdict: verdict.NoResult}, err
+	}
+	return comparisonOf(stats.Components[0].Cases[0], after.Version), nil
+}
+
+func differs(x verdict.Comparison) bool {
+	return x.Verdict == verdict.Faster || x.Verdict == verdict.Slower
 }
 
 // like reports whether the middle's ratio is nearer to the last's than to 1, and
@@ -226,8 +269,8 @@ func stepTable(steps []step) table {
 		if !x.Sure {
 			sure = "no"
 		}
-		t.rows = append(t.rows, []string{x.Case, x.Version, x.Before, wording.Times(x.Total.Ratio),
-			fmt.Sprintf("%.2f to %.2f×", x.Total.Low, x.Total.High), string(x.Total.Verdict), sure})
+		t.rows = append(t.rows, []string{x.Case, x.Version, x.Before, wording.Times(x.Change.Ratio),
+			fmt.Sprintf("%.2f to %.2f×", x.Change.Low, x.Change.High), string(x.Change.Verdict), sure})
 	}
 	return t
 }
@@ -238,8 +281,9 @@ func bisectPage(run experiment.Run, stats verdict.Stats, all []releases.Release,
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# Releases of %s that changed a case", path.Base(all[0].Module))
 	line("")
-	line("Cases that differ between %s and %s, and the first of %s in which they do: these were halved until it was", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
-	line("known. A ratio is how many times as fast the newest is as the oldest. Sure says that the intervals decided every step.")
+	line("Cases that differ between %s and %s, and those of the %s between which they changed: these were", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
+	line("halved until it was known. A ratio is how many times as fast a release is as the one before it. Sure says that the")
+	line("intervals decided every step.")
 	line("")
 	t := stepTable(steps)
 	if len(t.rows) > 0 {

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,8 +28,9 @@ func (h history) compare(asked *[]string) func(string, ...releases.Release) (ver
 				continue
 			}
 			cs := verdict.CaseStats{Name: name}
+			at := func(r releases.Release) float64 { return ratios[r.Version[len(r.Version)-1]-'0'] }
 			for _, r := range compared[1:] {
-				ratio := ratios[r.Version[len(r.Version)-1]-'0']
+				ratio := at(r) / at(compared[0])
 				x := verdict.Comparison{Ratio: ratio, Low: ratio / 1.05, High: ratio * 1.05, Verdict: verdict.Same}
 				if math.Abs(ratio-1) > 0.05 {
 					x.Verdict = map[bool]verdict.Verdict{true: verdict.Faster, false: verdict.Slower}[ratio > 1]
@@ -47,23 +49,24 @@ func TestBisectCases(t *testing.T) {
 		all = append(all, releases.Release{Module: "m", Version: v})
 	}
 	var asked []string
-	steps, err := bisectAll(all, history{
+	compare := history{
 		"op=cycle": {1, 1.01, 0.99, 1, 0.5, 0.51, 0.5},
 		"op=list":  {1, 2, 1.9, 2, 2.1, 2, 2},
 		"op=same":  {1, 1, 1, 1, 1, 1, 1.01},
-	}.compare(&asked))
+	}.compare(&asked)
+	steps, err := bisectAll(all, compare)
 	require.NoError(t, err)
 	require.Len(t, steps, 2, "what is the same at both ends is not looked into")
 	assert.Equal(t, []any{"queue/op=cycle", "v0.0.3", "v0.0.4", true}, []any{steps[0].Case, steps[0].Before, steps[0].Version, steps[0].Sure})
 	assert.Equal(t, []any{"queue/op=list", "v0.0.0", "v0.0.1", true}, []any{steps[1].Case, steps[1].Before, steps[1].Version, steps[1].Sure})
-	assert.Equal(t, verdict.Slower, steps[0].Total.Verdict)
-	assert.LessOrEqual(t, len(asked), 1+2*3)
+	assert.Equal(t, verdict.Slower, steps[0].Change.Verdict)
+	assert.LessOrEqual(t, len(asked), 1+2*(3+3))
 	assert.Contains(t, stepTable(steps).rows[0], "v0.0.4")
-	stats, err := history{"op=cycle": {1}, "op=list": {1}, "op=same": {1}}.compare(&asked)("", all[0])
+	stats, err := compare("", all[0], all[6])
 	require.NoError(t, err)
 	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stats, all, steps))
 	for _, want := range []string{
-		"# Releases of m that changed a case", "differ between v0.0.0 and v0.0.6, and the first of 7 releases",
+		"# Releases of m that changed a case", "differ between v0.0.0 and v0.0.6, and those of the 7 releases between",
 		"| `queue/op=cycle` | v0.0.4 | v0.0.3 | 0.50× | 0.48 to 0.53× | slower | yes |", "- `queue/op=same`, noise floor", "benchrun releases bisect",
 	} {
 		assert.Contains(t, page, want)
@@ -75,10 +78,16 @@ func TestBisectCases(t *testing.T) {
 	assert.Contains(t, page, "Not decided:\n\n- `queue/op=same`: no result\n")
 	assert.NotContains(t, page, "No change was shown")
 
+	steps, err = bisectAll(all, history{"op=cycle": {1, 1, 2, 2.02, 2, 6, 6}}.compare(&asked))
+	require.NoError(t, err)
+	require.Len(t, steps, 2, "a case that changed twice")
+	assert.Equal(t, []any{"v0.0.2", "v0.0.5"}, []any{steps[0].Version, steps[1].Version})
+	assert.InDelta(t, 3, steps[1].Change.Ratio, 1e-9, "with the release before")
+
 	steps, err = bisectAll(all, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
 	require.NoError(t, err)
-	require.Len(t, steps, 1)
-	assert.False(t, steps[0].Sure, "a drift has no step that an interval could show")
+	require.NotEmpty(t, steps)
+	assert.True(t, slices.ContainsFunc(steps, func(x step) bool { return !x.Sure }), "a drift has no step that an interval could show")
 
 	failed := errors.New("can't be built")
 	_, err = bisectAll(all, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })

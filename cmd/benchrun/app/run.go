@@ -342,7 +342,7 @@ var stops = map[string]string{
 
 // commandLine gives back the arguments that repeat this run.
 func commandLine(cmd *cobra.Command) []string {
-	args := append(strings.Fields(cmd.CommandPath())[1:], cmd.Flags().Args()...)
+	args := append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")), cmd.Flags().Args()...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		text := f.Value.String()
 		if list, ok := f.Value.(pflag.SliceValue); ok {
