@@ -7,15 +7,14 @@ help() {
 Compares the benchmarks of two git revisions of the module in the current folder.
 
 Each revision is checked out into a temporary worktree, so nothing changes in
-place. The command runs on both in turns, round by round, and on BASE twice: what
-BASE differs by from itself is the noise floor. benchrun compare then tells what
-changed.
+place. The command runs twice a round on each, in turns: what a revision differs by
+from itself is the noise floor. benchrun compare then tells what changed.
 
 usage: scripts/compare-revisions.sh [FLAGS] BASE HEAD [-- COMMAND...]
 
   COMMAND          prints the Go benchmark format
                    (default go test -run ^$ -bench . -benchmem ./...)
-  --rounds N       how often the command runs on each (default 10)
+  --rounds N       rounds, of two runs on each (default 10)
   --out DIR        keep base.txt and head.txt there, new or empty, also when
                    it is interrupted
   --fail-on EXPR, --markdown FILE, --junit FILE, --annotate SYSTEM, -o FORMAT
@@ -96,31 +95,34 @@ for side in base head; do
   [ -d "$temp/$side/$folder" ] || fail "$side has no folder $folder"
 done
 
-# sample SIDE FILE: one run of the command
+# sample SIDE: one run of the command, into $temp/sample
 sample() {
   (cd -- "$temp/$1/$folder" && "${command[@]}") >"$temp/sample" 2>"$temp/log" || {
     tail -n 20 "$temp/sample" "$temp/log" >&2
     fail "the command failed on $1: ${command[*]}"
   }
   grep -q '^Benchmark' "$temp/sample" || fail "the command printed no benchmark on $1: ${command[*]}"
-  cat "$temp/sample" >>"$2"
 }
 
-# The order turns with the rounds, so that none always runs on a warmer machine.
-orders=("base again head" "again head base" "head base again")
+# The order turns with the rounds, so that none always runs on a warmer machine. The control
+# is the second sample of a round, then the first, so that no drift makes it differ.
+orders=("base head head base" "head base base head")
 for ((round = 0; round < rounds; round++)); do
   echo "round $((round + 1)) of $rounds" >&2
   for side in base head; do echo "# round $round" >>"$samples/$side.txt"; done
-  for arm in ${orders[round % 3]}; do
-    if [ "$arm" != again ]; then
-      sample "$arm" "$samples/$arm.txt"
-      continue
+  seen=''
+  for side in ${orders[round % 2]}; do
+    sample "$side"
+    second=0
+    [[ $seen != *$side* ]] || second=1
+    if ((second != round % 2)); then
+      # BenchmarkX-8 becomes BenchmarkX-again-8, which benchrun takes as the control.
+      sed -E -e 's/^(Benchmark[^[:space:]]*)(-[0-9]+)([[:space:]])/\1-again\2\3/' -e t \
+        -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' "$temp/sample" >"$temp/control"
+      mv -- "$temp/control" "$temp/sample"
     fi
-    sample base "$temp/control"
-    # BenchmarkX-8 becomes BenchmarkX-again-8, which benchrun takes as the control.
-    sed -E -e 's/^(Benchmark[^[:space:]]*)(-[0-9]+)([[:space:]])/\1-again\2\3/' -e t \
-      -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' "$temp/control" >>"$samples/base.txt"
-    rm "$temp/control"
+    cat "$temp/sample" >>"$samples/$side.txt"
+    seen+=" $side"
   done
 done
 code=0

@@ -7,13 +7,13 @@
 #   CONDITION  what else the machine does meanwhile (default nothing)
 # What was compared is kept in reports/out/false-alarms.log, to which the next call adds, and
 # reports/results/false-alarms.md shows all of it. Ctrl-C loses nothing. SEED draws the
-# commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 40, which takes less than a minute)
+# commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 120, which takes less than a minute)
 # are the --rounds of both.
 case ${1:-} in -h | --help) sed -n '2,/^case/{/^case/d;s/^# \?//p}' "$0" && exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 comments=${1:-200} slower=${2:-10} condition=${3:-nothing}
-seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-40}
+seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-120}
 compare=$PWD/scripts/compare-revisions.sh log=$PWD/reports/out/false-alarms.log page=$PWD/reports/results/false-alarms.md
 here=$(git describe --always --dirty --exclude '*')
 temp=$(mktemp -d)
@@ -30,7 +30,7 @@ write() {
   cat >"$page" <<EOF
 # How often a comparison of two revisions cries wolf
 
-\`scripts/compare-revisions.sh --fail-on 'time>5%' BASE HEAD\`, of a module with four benchmarks of 30 ms each, on commits
+\`scripts/compare-revisions.sh --fail-on 'time>5%' BASE HEAD\`, of a module with four benchmarks of 15 ms each, on commits
 that change comments only ($rounds rounds), and on commits that give one benchmark a tenth more to do ($longer rounds). Seconds hold
 the builds of both revisions.
 
@@ -153,7 +153,7 @@ EOF
 }
 
 # shellcheck disable=SC2016 # the shell of each sample fills it in
-sample='[ -x bench.test ] || go test -c -o bench.test .; exec ./bench.test -test.run "^$" -test.bench . -test.benchtime 30ms'
+sample='[ -x bench.test ] || go test -c -o bench.test .; exec ./bench.test -test.run "^$" -test.bench . -test.benchtime 15ms'
 for ((i = 0; i < comments + slower; i++)); do
   kind=comments planted=- n=$rounds
   module "" $((RANDOM % 20 + 1))

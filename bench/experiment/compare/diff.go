@@ -36,7 +36,7 @@ type Change struct {
 	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
 
 	samples int       // that P is of, on the side that has fewer
-	control []float64 // logarithms of the A/A control's ratios, round by round, where Paired is known
+	control map[int32]float64 // logarithms of the A/A controls' ratios, by round, where Paired is known
 }
 
 // Name is the benchmark with what tells it from others of that name:
@@ -148,7 +148,7 @@ func poolNoise(changes []Change) {
 	var controls []statistic.Control
 	for i, c := range changes {
 		if len(c.control) > 0 {
-			ratio, low, high := statistic.PairedRatio(c.control, 0.95)
+			ratio, low, high := statistic.PairedRatio(slices.Collect(maps.Values(c.control)), 0.95)
 			at, controls = append(at, i), append(controls, statistic.Control{Ratio: ratio, Low: low, High: high})
 		}
 	}
@@ -232,31 +232,49 @@ func (s *results) change(before, after *cell, unit string, steady bool) Change {
 	return c
 }
 
-// pair compares samples of the same rounds.
+// pair compares samples of the same rounds. Where each side was sampled twice, with a
+// control of its own, all four count: the two of a side differ by noise alone, and half
+// of what they do is the noise of their mean.
 func (s *results) pair(c *Change, before, after *cell) {
 	logs := logRatios(before, after, c.Unit)
-	if len(logs) == 0 {
-		return
-	}
-	c.samples = min(c.samples, len(logs))
-	shrunk, _, _ := statistic.PairedRatio(logs, 0.95)
-	c.Paired = 1 / shrunk
-	c.P = min(1, 2*min(c.P, statistic.SignedRank(logs)))
 	if b := s.baseline(before); b != nil {
 		c.control = logRatios(b, b.control, c.Unit)
 	}
+	if before.control != nil && after.control != nil {
+		logs = means(logs, logRatios(before.control, after.control, c.Unit))
+		c.control = means(c.control, logRatios(after, after.control, c.Unit))
+	}
+	if len(logs) == 0 {
+		c.control = nil
+		return
+	}
+	c.samples = min(c.samples, len(logs))
+	shrunk, _, _ := statistic.PairedRatio(slices.Collect(maps.Values(logs)), 0.95)
+	c.Paired = 1 / shrunk
+	c.P = min(1, 2*min(c.P, statistic.SignedRank(slices.Collect(maps.Values(logs)))))
 }
 
-// logRatios are those of the first cell's samples to the second one's, of the rounds
-// that both have.
-func logRatios(a, b *cell, unit string) (logs []float64) {
-	x, y := a.logs(unit), b.logs(unit)
-	for _, round := range slices.Sorted(maps.Keys(x)) {
+// logRatios are those of the first cell's samples to the second one's, by round, of the
+// rounds that both have.
+func logRatios(a, b *cell, unit string) map[int32]float64 {
+	x, y, logs := a.logs(unit), b.logs(unit), map[int32]float64{}
+	for round, log := range x {
 		if other, ok := y[round]; ok {
-			logs = append(logs, x[round]-other)
+			logs[round] = log - other
 		}
 	}
 	return logs
+}
+
+// means are those of the rounds that both have.
+func means(x, y map[int32]float64) map[int32]float64 {
+	both := map[int32]float64{}
+	for round, log := range x {
+		if other, ok := y[round]; ok {
+			both[round] = (log + other) / 2
+		}
+	}
+	return both
 }
 
 // logs are the mean logarithms of the samples of each round, of values above 0.

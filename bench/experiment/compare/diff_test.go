@@ -360,7 +360,7 @@ func TestDiffOfEveryBeginning(t *testing.T) {
 // Samples that were taken in turns count round by round: a machine that grows slower
 // by half meanwhile hides no change of a twentieth.
 func TestPairedRounds(t *testing.T) {
-	write := func(name string, factor float64, marked bool) string {
+	write := func(name string, factor float64, marked, again bool) string {
 		text := ""
 		for round := range 10 {
 			if marked {
@@ -368,15 +368,15 @@ func TestPairedRounds(t *testing.T) {
 			}
 			drift := 100 * (1 + 0.05*float64(round))
 			text += fmt.Sprintf("BenchmarkA 1 %.3f ns/op\n", drift*factor*(1+0.002*float64(round%3)))
-			if factor == 1 {
-				text += fmt.Sprintf("BenchmarkA-again 1 %.3f ns/op\n", drift*(1+0.002*float64((round+1)%3)))
+			if factor == 1 || again {
+				text += fmt.Sprintf("BenchmarkA-again 1 %.3f ns/op\n", drift*factor*(1+0.002*float64((round+1)%3)))
 			}
 		}
 		return textFile(t, name, text)
 	}
-	old := write("old.txt", 1, true)
+	old := write("old.txt", 1, true, true)
 	for _, paired := range []bool{false, true} {
-		result, err := Diff(Options{Paired: paired}, old, write("new.txt", 1.05, true))
+		result, err := Diff(Options{Paired: paired}, old, write("new.txt", 1.05, true, false))
 		require.NoError(t, err)
 		require.Len(t, result.Changes, 1)
 		assert.Equal(t, paired, result.Changes[0].Shown(), "%+v", result.Changes[0])
@@ -385,9 +385,15 @@ func TestPairedRounds(t *testing.T) {
 			assert.Less(t, result.Changes[0].Noise, 0.01)
 		}
 	}
-	result, err := Diff(Options{Paired: true}, old, write("same.txt", 1.0001, true))
+	result, err := Diff(Options{Paired: true}, old, write("same.txt", 1.0001, true, false))
 	require.NoError(t, err)
 	assert.False(t, result.Changes[0].Shown(), "%+v", result.Changes[0])
-	_, err = Diff(Options{Paired: true}, old, write("plain.txt", 1.05, false))
+	once, err := Diff(Options{Paired: true}, old, write("once.txt", 1.05, true, false))
+	require.NoError(t, err)
+	twice, err := Diff(Options{Paired: true}, old, write("twice.txt", 1.05, true, true))
+	require.NoError(t, err)
+	assert.InDelta(t, 1.05, twice.Changes[0].Effect(), 0.0005)
+	assert.Less(t, twice.Changes[0].Noise, once.Changes[0].Noise, "four samples a round are a mean of two against one")
+	_, err = Diff(Options{Paired: true}, old, write("plain.txt", 1.05, false, false))
 	assert.ErrorContains(t, err, `plain.txt has no line "# round N"`)
 }
