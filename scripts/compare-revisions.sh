@@ -95,13 +95,13 @@ for side in base head; do
   [ -d "$temp/$side/$folder" ] || fail "$side has no folder $folder"
 done
 
-# sample SIDE: one run of the command, into $temp/sample
+# sample SIDE: one run of the command, into text
 sample() {
-  (cd -- "$temp/$1/$folder" && "${command[@]}") >"$temp/sample" 2>"$temp/log" || {
-    tail -n 20 "$temp/sample" "$temp/log" >&2
+  text=$(cd -- "$temp/$1/$folder" && "${command[@]}" 2>"$temp/log") || {
+    { echo "$text" && cat "$temp/log"; } | tail -n 20 >&2
     fail "the command failed on $1: ${command[*]}"
   }
-  grep -q '^Benchmark' "$temp/sample" || fail "the command printed no benchmark on $1: ${command[*]}"
+  [[ $'\n'$text == *$'\n'Benchmark* ]] || fail "the command printed no benchmark on $1: ${command[*]}"
 }
 
 # The order turns with the rounds, so that none always runs on a warmer machine. The control
@@ -117,11 +117,10 @@ for ((round = 0; round < rounds; round++)); do
     [[ $seen != *$side* ]] || second=1
     if ((second != round % 2)); then
       # BenchmarkX-8 becomes BenchmarkX-again-8, which benchrun takes as the control.
-      sed -E -e 's/^(Benchmark[^[:space:]]*)(-[0-9]+)([[:space:]])/\1-again\2\3/' -e t \
-        -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' "$temp/sample" >"$temp/control"
-      mv -- "$temp/control" "$temp/sample"
+      text=$(sed -E -e 's/^(Benchmark[^[:space:]]*)(-[0-9]+)([[:space:]])/\1-again\2\3/' -e t \
+        -e 's/^(Benchmark[^[:space:]]*)([[:space:]])/\1-again\2/' <<<"$text")
     fi
-    cat "$temp/sample" >>"$samples/$side.txt"
+    echo "$text" >>"$samples/$side.txt"
     seen+=" $side"
   done
 done

@@ -7,13 +7,13 @@
 #   CONDITION  what else the machine does meanwhile (default nothing)
 # What was compared is kept in reports/out/false-alarms.log, to which the next call adds, and
 # reports/results/false-alarms.md shows all of it. Ctrl-C loses nothing. SEED draws the
-# commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 120, which takes less than a minute)
+# commits. ROUNDS (default 10) and SLOWER_ROUNDS (default 100, which takes less than a minute)
 # are the --rounds of both.
 case ${1:-} in -h | --help) sed -n '2,/^case/{/^case/d;s/^# \?//p}' "$0" && exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 comments=${1:-200} slower=${2:-10} condition=${3:-nothing}
-seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-120}
+seed=${SEED:-$(date +%s)} rounds=${ROUNDS:-10} longer=${SLOWER_ROUNDS:-100}
 compare=$PWD/scripts/compare-revisions.sh log=$PWD/reports/out/false-alarms.log page=$PWD/reports/results/false-alarms.md
 here=$(git describe --always --dirty --exclude '*')
 temp=$(mktemp -d)
