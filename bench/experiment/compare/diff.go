@@ -31,11 +31,13 @@ type Change struct {
 	Ratio     float64         `json:"ratio"`              // new / old medians: 1.05 is 5% more; 0 where only the old median is 0
 	Relative  float64         `json:"relative,omitempty"` // the same of each sample's ratio to upstream's unchanged code in its run; 0 where there is none
 	Paired    float64         `json:"paired,omitempty"`   // the same of the samples of one round, where both were taken in turns; 0 where they weren't
-	P         float64         `json:"p"`                  // Mann–Whitney U, as benchstat's; of those ratios where Relative is known; where Paired is, the smaller of this and the signed rank test's, doubled
-	PAdjusted float64         `json:"pAdjusted"`          // Holm over all changes
-	Noise     float64         `json:"noiseFloor"`         // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
+	Low       float64         `json:"low,omitempty"`      // of Paired, with 95% confidence; 0 of too few rounds
+	High      float64         `json:"high,omitempty"`
+	P         float64         `json:"p"`          // Mann–Whitney U, as benchstat's; of those ratios where Relative is known; where Paired is, the smaller of this and the signed rank test's, doubled
+	PAdjusted float64         `json:"pAdjusted"`  // Holm over all changes
+	Noise     float64         `json:"noiseFloor"` // what the A/A controls differ by in this case and unit: 0.05 is 5%; 0 where unknown
 
-	samples int       // that P is of, on the side that has fewer
+	samples int               // that P is of, on the side that has fewer
 	control map[int32]float64 // logarithms of the A/A controls' ratios, by round, where Paired is known
 }
 
@@ -60,10 +62,15 @@ func (c Change) Grown() float64 {
 	return (c.Effect() - 1) * c.Old.Center
 }
 
-// Shown reports that a change is more than chance and than the noise floor.
+// Shown reports that a change is more than chance and than the noise floor. Of samples
+// that were taken in turns all of the interval is to be: that is a run's own verdict, and
+// who looks at each change of a project for a gate can't have one in forty wrong.
 func (c Change) Shown() bool {
-	if c.PAdjusted >= statistic.Alpha {
+	switch {
+	case c.PAdjusted >= statistic.Alpha:
 		return false
+	case c.Effect() == c.Paired && c.Paired > 0:
+		return c.Low > 1+c.Noise || c.High > 0 && c.High < 1/(1+c.Noise)
 	}
 	return c.Effect() == 0 || apart(c.Effect(), 1) > c.Noise
 }
@@ -249,8 +256,11 @@ func (s *results) pair(c *Change, before, after *cell) {
 		return
 	}
 	c.samples = min(c.samples, len(logs))
-	shrunk, _, _ := statistic.PairedRatio(slices.Collect(maps.Values(logs)), 0.95)
+	shrunk, low, high := statistic.PairedRatio(slices.Collect(maps.Values(logs)), 0.95)
 	c.Paired = 1 / shrunk
+	if low > 0 {
+		c.Low, c.High = 1/high, 1/low
+	}
 	c.P = min(1, 2*min(c.P, statistic.SignedRank(slices.Collect(maps.Values(logs)))))
 }
 

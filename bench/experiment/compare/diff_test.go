@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -360,9 +361,10 @@ func TestDiffOfEveryBeginning(t *testing.T) {
 // Samples that were taken in turns count round by round: a machine that grows slower
 // by half meanwhile hides no change of a twentieth.
 func TestPairedRounds(t *testing.T) {
+	rounds := 10
 	write := func(name string, factor float64, marked, again bool) string {
 		text := ""
-		for round := range 10 {
+		for round := range rounds {
 			if marked {
 				text += fmt.Sprintf("# round %d\n", round)
 			}
@@ -394,6 +396,14 @@ func TestPairedRounds(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, 1.05, twice.Changes[0].Effect(), 0.0005)
 	assert.Less(t, twice.Changes[0].Noise, once.Changes[0].Noise, "four samples a round are a mean of two against one")
+	assert.Less(t, twice.Changes[0].Low, 1.05)
+	assert.Greater(t, twice.Changes[0].High, 1.05)
+	rounds = 5
+	few, err := Diff(Options{Paired: true}, write("few.txt", 1, true, true), write("few-new.txt", 2, true, true))
+	require.NoError(t, err)
+	assert.False(t, few.Changes[0].Shown(), "five rounds have no interval")
+	_, err = json.Marshal(few.Changes)
+	assert.NoError(t, err)
 	_, err = Diff(Options{Paired: true}, old, write("plain.txt", 1.05, false, false))
 	assert.ErrorContains(t, err, `plain.txt has no line "# round N"`)
 }
