@@ -52,8 +52,9 @@ what the A/A controls differ by from their baselines. Between two result
 directories of the same Go and modules, a sample counts by its ratio to
 upstream's code in the same round, so a slow machine neither fails nor hides
 anything; between files, times count as they are. With --paired, where both were
-sampled in turns as scripts/compare-revisions.sh does, the signed ranks of the
-rounds count too. It warns where machines, plans or versions differ.`,
+sampled in turns as scripts/compare-revisions.sh does, the ratios of the rounds
+count, and all of their interval has to lie beyond the noise floor. It warns where
+machines, plans or versions differ.`,
 		Example: `  benchrun compare reports/out/old reports/out/new
   benchrun compare main.txt branch.txt --fail-on 'time>5%,allocs>0'
 
