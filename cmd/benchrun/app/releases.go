@@ -13,7 +13,6 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/experiment/releases"
-	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -106,7 +105,6 @@ type builds struct {
 	programs map[string]string // by version
 	steps    []string          // result directories of a bisection
 	run      experiment.Run    // its first step, of all cases
-	stats    verdict.Stats     // of that
 }
 
 func newBuilds(cmd *cobra.Command) (*builds, error) {

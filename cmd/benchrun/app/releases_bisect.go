@@ -3,10 +3,12 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
 )
 
 func (s Suite) bisectCommand() *cobra.Command {
@@ -27,11 +30,12 @@ func (s Suite) bisectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bisect MODULE@VERSION MODULE@VERSION",
 		Short: "Find the release that made a case slower or faster",
-		Long: `Bisect compares the older release with the newer one and then, for each case that
-differs between them, halves the releases in between until it knows the one with
-which the case changed. Each step samples three releases in turns: both ends and
-the one in the middle, which counts as the end whose ratio is nearer to its own.
-What is left before that release and behind it is searched too, if it differs.
+		Long: `Bisect compares the older release with the first of the next minor, that with the
+next and so on to the newer one, and then, for each case that differs between two
+of them, halves the releases in between until it knows the one with which the case
+changed. Each step samples three releases in turns: both ends and the one in the
+middle, which counts as the end whose ratio is nearer to its own. What is left
+before that release and behind it is searched too, if it differs.
 
 A step that the interval does not decide is marked as not sure: give it more
 budget. Pre-releases are left out, except at the ends. The result directory holds
@@ -96,7 +100,8 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	if dir, err = resultDir(dir, "bisect"); err != nil {
 		return err
 	}
-	steps, err := bisectAll(all, func(only string, compared ...releases.Release) (verdict.Stats, error) {
+	stretches := stretchesOf(all)
+	steps, err := bisectAll(stretches, func(only string, compared ...releases.Release) (verdict.Stats, error) {
 		o := o
 		if only != "" {
 			o.Case, o.Components = "^"+regexp.QuoteMeta(only)+"$", nil
@@ -106,18 +111,18 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	if err != nil {
 		return interruptedOr(ctx, err)
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "releases.md"), bisectPage(b.run, b.stats, all, steps)); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "releases.md"), bisectPage(b.run, stretches, all, steps)); err != nil {
 		return err
 	}
 	if len(steps) == 0 && out == "table" {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No case differs between %s and %s by more than the noise.\n", ends[0].Version, ends[1].Version)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No release from %s to %s changes a case by more than the noise.\n", ends[0].Version, ends[1].Version)
 		if err != nil {
 			return err
 		}
 	} else if err := out.print(cmd.OutOrStdout(), stepTable(steps)); err != nil {
 		return err
 	}
-	if _, undecided := unchanged(b.stats, ends[1].Version); len(undecided) > 0 {
+	if _, undecided := unchanged(stretches, steps); len(undecided) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: not decided: %s\n", strings.Join(undecided, "; "))
 	}
 	return nil
@@ -127,23 +132,45 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 // "", on all.
 type comparer func(only string, compared ...releases.Release) (verdict.Stats, error)
 
-// bisectAll compares the first release with the last and bisects each case that differs.
-func bisectAll(all []releases.Release, compare comparer) ([]step, error) {
-	stats, err := compare("", all[0], all[len(all)-1])
-	if err != nil {
-		return nil, err
+// A stretch is compared from end to end: the releases of a minor, with the first of the next.
+type stretch struct {
+	releases []releases.Release
+	stats    verdict.Stats
+}
+
+// stretchesOf divides releases by their minors, as what one changed the next may undo.
+func stretchesOf(all []releases.Release) []stretch {
+	var list []stretch
+	begin := 0
+	for i := 1; i < len(all); i++ {
+		if i == len(all)-1 || semver.MajorMinor(all[i].Version) != semver.MajorMinor(all[i-1].Version) {
+			list = append(list, stretch{releases: all[begin : i+1]})
+			begin = i
+		}
 	}
+	return list
+}
+
+// bisectAll compares the ends of each stretch and bisects each case that differs.
+func bisectAll(all []stretch, compare comparer) ([]step, error) {
 	var steps []step
-	for _, c := range stats.Components {
-		for _, cs := range c.Cases {
-			if !differs(comparisonOf(cs, all[len(all)-1].Version)) {
-				continue
+	for i := range all {
+		first, last := all[i].releases[0], all[i].releases[len(all[i].releases)-1]
+		var err error
+		if all[i].stats, err = compare("", first, last); err != nil {
+			return nil, err
+		}
+		for _, c := range all[i].stats.Components {
+			for _, cs := range c.Cases {
+				if !differs(comparisonOf(cs, last.Version)) {
+					continue
+				}
+				found, err := bisectCase(c.Component+"/"+cs.Name, all[i].releases, compare)
+				if err != nil {
+					return nil, err
+				}
+				steps = append(steps, found...)
 			}
-			found, err := bisectCase(c.Component+"/"+cs.Name, all, compare)
-			if err != nil {
-				return nil, err
-			}
-			steps = append(steps, found...)
 		}
 	}
 	return steps, nil
@@ -246,7 +273,7 @@ func (s Suite) step(cmd *cobra.Command, b *builds, o lab.Options, dir string, co
 	}
 	stats := verdict.Analyse(run, samples)
 	if len(b.steps) == 1 {
-		b.run, b.stats = run, stats
+		b.run = run
 	}
 	for _, c := range stats.Components {
 		for _, cs := range c.Cases {
@@ -276,14 +303,14 @@ func stepTable(steps []step) table {
 }
 
 // bisectPage is releases.md: the cases that a release changed, and those that none did.
-func bisectPage(run experiment.Run, stats verdict.Stats, all []releases.Release, steps []step) []byte {
+func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release, steps []step) []byte {
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# Releases of %s that changed a case", path.Base(all[0].Module))
 	line("")
-	line("Cases that differ between %s and %s, and those of the %s between which they changed: these were", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
-	line("halved until it was known. A ratio is how many times as fast a release is as the one before it. Sure says that the")
-	line("intervals decided every step.")
+	line("From %s to %s, %s: each minor was compared with the next, and the releases between two that", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
+	line("differ in a case were halved until it was known which changed it. A ratio is how many times as fast a release is as the")
+	line("one before it. Sure says that the intervals decided every step.")
 	line("")
 	t := stepTable(steps)
 	if len(t.rows) > 0 {
@@ -293,25 +320,34 @@ func bisectPage(run experiment.Run, stats verdict.Stats, all []releases.Release,
 	for _, row := range t.rows {
 		line("| `%s` | %s |", row[0], strings.Join(row[1:], " | "))
 	}
-	same, undecided := unchanged(stats, all[len(all)-1].Version)
+	same, undecided := unchanged(stretches, steps)
 	list(&w, "No change was shown in:", same)
 	list(&w, "Not decided:", undecided)
 	w.WriteString(reports.Provenance(run))
 	return w.Bytes()
 }
 
-// unchanged are lines on the cases in which the newest release was not shown to differ, and
-// on those that had too few samples to tell.
-func unchanged(stats verdict.Stats, newest string) (same, undecided []string) {
-	for _, c := range stats.Components {
-		for _, cs := range c.Cases {
-			name := "`" + c.Component + "/" + cs.Name + "`"
-			switch v := comparisonOf(cs, newest).Verdict; v {
-			case verdict.Same:
-				same = append(same, fmt.Sprintf("%s, noise floor %s", name, wording.Percent(cs.NoiseFloor)))
-			case verdict.TooFew, verdict.NoResult:
-				undecided = append(undecided, fmt.Sprintf("%s: %s", name, v))
+// unchanged are lines on the cases that no release was shown to change, and on those of
+// stretches that had too few samples to tell.
+func unchanged(stretches []stretch, steps []step) (same, undecided []string) {
+	floors := map[string]float64{}
+	for _, part := range stretches {
+		first, last := part.releases[0].Version, part.releases[len(part.releases)-1].Version
+		for _, c := range part.stats.Components {
+			for _, cs := range c.Cases {
+				name := c.Component + "/" + cs.Name
+				switch v := comparisonOf(cs, last).Verdict; v {
+				case verdict.Same:
+					floors[name] = max(floors[name], cs.NoiseFloor)
+				case verdict.TooFew, verdict.NoResult:
+					undecided = append(undecided, fmt.Sprintf("`%s` from %s to %s: %s", name, first, last, v))
+				}
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(floors)) {
+		if !slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) {
+			same = append(same, fmt.Sprintf("`%s`, noise floor at most %s", name, wording.Percent(floors[name])))
 		}
 	}
 	return same, undecided

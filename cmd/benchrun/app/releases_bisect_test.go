@@ -54,7 +54,7 @@ func TestBisectCases(t *testing.T) {
 		"op=list":  {1, 2, 1.9, 2, 2.1, 2, 2},
 		"op=same":  {1, 1, 1, 1, 1, 1, 1.01},
 	}.compare(&asked)
-	steps, err := bisectAll(all, compare)
+	steps, err := bisectAll([]stretch{{releases: all}}, compare)
 	require.NoError(t, err)
 	require.Len(t, steps, 2, "what is the same at both ends is not looked into")
 	assert.Equal(t, []any{"queue/op=cycle", "v0.0.3", "v0.0.4", true}, []any{steps[0].Case, steps[0].Before, steps[0].Version, steps[0].Sure})
@@ -64,9 +64,9 @@ func TestBisectCases(t *testing.T) {
 	assert.Contains(t, stepTable(steps).rows[0], "v0.0.4")
 	stats, err := compare("", all[0], all[6])
 	require.NoError(t, err)
-	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stats, all, steps))
+	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps))
 	for _, want := range []string{
-		"# Releases of m that changed a case", "differ between v0.0.0 and v0.0.6, and those of the 7 releases between",
+		"# Releases of m that changed a case", "From v0.0.0 to v0.0.6, 7 releases: each minor",
 		"| `queue/op=cycle` | v0.0.4 | v0.0.3 | 0.50× | 0.48 to 0.53× | slower | yes |", "- `queue/op=same`, noise floor", "benchrun releases bisect",
 	} {
 		assert.Contains(t, page, want)
@@ -74,22 +74,42 @@ func TestBisectCases(t *testing.T) {
 	assert.NotContains(t, page, "- `queue/op=list`")
 	assert.NotContains(t, page, "Not decided")
 	stats.Components[0].Cases[2].Rows = nil
-	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stats, all, steps))
-	assert.Contains(t, page, "Not decided:\n\n- `queue/op=same`: no result\n")
+	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps))
+	assert.Contains(t, page, "Not decided:\n\n- `queue/op=same` from v0.0.0 to v0.0.6: no result\n")
 	assert.NotContains(t, page, "No change was shown")
 
-	steps, err = bisectAll(all, history{"op=cycle": {1, 1, 2, 2.02, 2, 6, 6}}.compare(&asked))
+	steps, err = bisectAll([]stretch{{releases: all}}, history{"op=cycle": {1, 1, 2, 2.02, 2, 6, 6}}.compare(&asked))
 	require.NoError(t, err)
 	require.Len(t, steps, 2, "a case that changed twice")
 	assert.Equal(t, []any{"v0.0.2", "v0.0.5"}, []any{steps[0].Version, steps[1].Version})
 	assert.InDelta(t, 3, steps[1].Change.Ratio, 1e-9, "with the release before")
 
-	steps, err = bisectAll(all, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
+	steps, err = bisectAll([]stretch{{releases: all}}, history{"op=cycle": {1, 1.05, 1.1, 1.2, 1.22, 1.4, 1.5}}.compare(&asked))
 	require.NoError(t, err)
 	require.NotEmpty(t, steps)
 	assert.True(t, slices.ContainsFunc(steps, func(x step) bool { return !x.Sure }), "a drift has no step that an interval could show")
 
 	failed := errors.New("can't be built")
-	_, err = bisectAll(all, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
+	_, err = bisectAll([]stretch{{releases: all}}, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
 	assert.ErrorIs(t, err, failed)
+}
+
+// What one minor changes and the next undoes is found too.
+func TestStretches(t *testing.T) {
+	var all []releases.Release
+	for _, v := range []string{"v0.1.0", "v0.1.1", "v0.2.2", "v0.2.3", "v0.3.4"} {
+		all = append(all, releases.Release{Module: "m", Version: v})
+	}
+	stretches := stretchesOf(all)
+	var ends []string
+	for _, x := range stretches {
+		ends = append(ends, x.releases[0].Version, x.releases[len(x.releases)-1].Version)
+	}
+	assert.Equal(t, []string{"v0.1.0", "v0.2.2", "v0.2.2", "v0.3.4"}, ends)
+	var asked []string
+	steps, err := bisectAll(stretches, history{"op=cycle": {1, 1, 0.5, 0.5, 1}}.compare(&asked))
+	require.NoError(t, err)
+	require.Len(t, steps, 2)
+	assert.Equal(t, []any{"v0.2.2", verdict.Slower, "v0.3.4", verdict.Faster}, []any{steps[0].Version, steps[0].Change.Verdict, steps[1].Version, steps[1].Change.Verdict})
+	assert.Len(t, stretchesOf(all[:2]), 1)
 }
