@@ -31,9 +31,7 @@ func (t *watchTable) list(visit func(string, any)) { visitAll(t.current().List()
 
 func (t *watchTable) having(index, value string, visit func(string, any)) {
 	found, err := t.current().ByIndex(index, value)
-	if err != nil {
-		panic(err) // the store has every index that it was made with
-	}
+	must(err) // the store has every index that it was made with
 	visitAll(found, visit)
 }
 
@@ -54,9 +52,7 @@ func (t *watchTable) write(txns []cache.ThreadSafeStoreTransaction) {
 		} else {
 			err = t.current().Update(e)
 		}
-		if err != nil {
-			panic(err) // every element has its key
-		}
+		must(err) // every element has its key
 	}
 }
 
@@ -70,9 +66,7 @@ func (t *watchTable) reset(indexers cache.Indexers, items map[string]any) {
 	for key, obj := range items {
 		elements = append(elements, element(key, obj))
 	}
-	if err := fresh.Replace(elements, ""); err != nil {
-		panic(err)
-	}
+	must(fresh.Replace(elements, "")) // likewise
 	t.store.Store(&fresh)
 }
 
