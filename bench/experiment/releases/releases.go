@@ -14,6 +14,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/version"
 	"io/fs"
@@ -44,8 +45,12 @@ var modules = map[string]string{
 // A Release is one version of a module.
 type Release struct {
 	Module  string // "k8s.io/client-go"
-	Version string // "v0.37.2"
+	Version string // "v0.37.2", or the pseudo-version of a commit
+	Subject string // what that commit's message begins with
 }
+
+// ErrNotBuilt is why a release can't be asked about.
+var ErrNotBuilt = errors.New("can't be built")
 
 // Parse reads MODULE@VERSION, where client-go and controller-runtime will do
 // for the module's path. All have to be of one module, each version once.
@@ -56,7 +61,7 @@ func Parse(args []string) ([]Release, error) {
 		if !ok || version == "" {
 			return nil, fmt.Errorf("found %q, expected MODULE@VERSION, as in client-go@v0.36.3", arg)
 		}
-		r := Release{cmp.Or(modules[name], name), version}
+		r := Release{Module: cmp.Or(modules[name], name), Version: version}
 		if r.Module != modules["client-go"] && r.Module != modules["controller-runtime"] {
 			return nil, fmt.Errorf("%s: unknown module %q, expected client-go or controller-runtime", arg, name)
 		}
@@ -123,7 +128,7 @@ func Build(ctx context.Context, r Release, dir string) (string, error) {
 		binary += ".exe"
 	}
 	if _, err := gocommand.Run(ctx, dir, "build", "-mod=mod", "-trimpath", "-o", binary, "."); err != nil {
-		return "", fmt.Errorf("%s@%s can't be built: %w", r.Module, r.Version, err)
+		return "", fmt.Errorf("%s@%s %w: %w", r.Module, r.Version, cmp.Or(ctx.Err(), ErrNotBuilt), err)
 	}
 	return binary, nil
 }
@@ -133,9 +138,6 @@ func writeModule(r Release, dir string) error {
 		return err
 	}
 	mod := fmt.Sprintf("module informerbench.example/releases\n\ngo 1.25.0\n\nrequire %s %s\n", r.Module, r.Version)
-	if r.Module == modules["client-go"] { // its siblings go by the same number
-		mod += fmt.Sprintf("\nrequire (\n\tk8s.io/api %s\n\tk8s.io/apimachinery %[1]s\n)\n", r.Version)
-	}
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o666); err != nil {
 		return err
 	}

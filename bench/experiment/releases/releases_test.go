@@ -13,7 +13,7 @@ import (
 func TestParse(t *testing.T) {
 	got, err := Parse([]string{"client-go@v0.36.3", "k8s.io/client-go@latest"})
 	require.NoError(t, err)
-	assert.Equal(t, []Release{{"k8s.io/client-go", "v0.36.3"}, {"k8s.io/client-go", "latest"}}, got)
+	assert.Equal(t, []Release{{Module: "k8s.io/client-go", Version: "v0.36.3"}, {Module: "k8s.io/client-go", Version: "latest"}}, got)
 	for args, want := range map[string]string{
 		"":                                    "found 0 releases, expected two or more",
 		"client-go@v1":                        "found 1 release, expected two or more",
@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 func TestBuildWithoutNetwork(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOSUMDB", "off")
-	_, err := Resolve(t.Context(), Release{"k8s.io/client-go", "v0.0.7"})
+	_, err := Resolve(t.Context(), Release{Module: "k8s.io/client-go", Version: "v0.0.7"})
 	assert.ErrorContains(t, err, "k8s.io/client-go@v0.0.7: go list: go: k8s.io/client-go@v0.0.7: module lookup disabled by GOPROXY=off")
 
 	pinned := map[string]string{}
@@ -46,7 +46,7 @@ func TestBuildWithoutNetwork(t *testing.T) {
 		}
 	}
 	for _, module := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"} {
-		t.Run(module, func(t *testing.T) { buildAndList(t, Release{module, pinned[module]}) })
+		t.Run(module, func(t *testing.T) { buildAndList(t, Release{Module: module, Version: pinned[module]}) })
 	}
 }
 
@@ -65,11 +65,11 @@ func TestReleaseOfANewerGo(t *testing.T) {
 	for _, toolchain := range []string{"local", "auto"} {
 		t.Setenv("GOTOOLCHAIN", toolchain)
 		for _, version := range []string{"v0.1.0", "v0.98.0"} {
-			r, err := Resolve(t.Context(), Release{"k8s.io/client-go", version})
+			r, err := Resolve(t.Context(), Release{Module: "k8s.io/client-go", Version: version})
 			require.NoError(t, err)
 			assert.Equal(t, version, r.Version)
 		}
-		_, err := Resolve(t.Context(), Release{"k8s.io/client-go", "v0.99.0"})
+		_, err := Resolve(t.Context(), Release{Module: "k8s.io/client-go", Version: "v0.99.0"})
 		assert.ErrorContains(t, err, "k8s.io/client-go@v0.99.0 needs Go 1.99.1, and this is go1.")
 		assert.ErrorContains(t, err, "set GOTOOLCHAIN=go1.99.1")
 	}
@@ -82,7 +82,7 @@ func buildAndList(t *testing.T, r Release) {
 		t.Skipf("the module cache does not hold all that a module of %s alone needs: %v", r.Module, err)
 	}
 	require.NoError(t, err)
-	cases, err := Cases(t.Context(), []Release{r, {r.Module, "v9.9.9"}}, []string{program, program})
+	cases, err := Cases(t.Context(), []Release{r, {Module: r.Module, Version: "v9.9.9"}}, []string{program, program})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(cases), 10)
 	components := map[string]bool{}
@@ -98,6 +98,6 @@ func buildAndList(t *testing.T, r Release) {
 func TestBuildFailureNamesTheFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
-	_, err := Build(t.Context(), Release{"k8s.io/client-go", "v0"}, filepath.Join(file, "x"))
+	_, err := Build(t.Context(), Release{Module: "k8s.io/client-go", Version: "v0"}, filepath.Join(file, "x"))
 	assert.ErrorContains(t, err, "not a directory")
 }

@@ -102,14 +102,19 @@ func (s Suite) releases(cmd *cobra.Command, args []string, o lab.Options, dir st
 type builds struct {
 	cmd      *cobra.Command
 	temp     string
-	programs map[string]string // by version
-	steps    []string          // result directories of a bisection
-	run      experiment.Run    // its first step, of all cases
+	programs map[string]built // by version
+	steps    []string         // result directories of a bisection
+	run      experiment.Run   // its first step, of all cases
+}
+
+type built struct {
+	path string
+	err  error
 }
 
 func newBuilds(cmd *cobra.Command) (*builds, error) {
 	temp, err := os.MkdirTemp("", "benchrun-releases-")
-	return &builds{cmd: cmd, temp: temp, programs: map[string]string{}}, err
+	return &builds{cmd: cmd, temp: temp, programs: map[string]built{}}, err
 }
 
 func (b *builds) remove() { os.RemoveAll(b.temp) }
@@ -118,15 +123,16 @@ func (b *builds) remove() { os.RemoveAll(b.temp) }
 func (b *builds) plan(o lab.Options, of []releases.Release) (l lab.Lab, plan experiment.Plan, err error) {
 	var programs []string
 	for _, r := range of {
-		if b.programs[r.Version] == "" {
+		program, ok := b.programs[r.Version]
+		if !ok {
 			fmt.Fprintf(b.cmd.ErrOrStderr(), "building the cases of %s@%s\n", r.Module, r.Version)
-			program, err := releases.Build(b.cmd.Context(), r, filepath.Join(b.temp, fmt.Sprint(len(b.programs))))
-			if err != nil {
-				return l, plan, err
-			}
+			program.path, program.err = releases.Build(b.cmd.Context(), r, filepath.Join(b.temp, fmt.Sprint(len(b.programs))))
 			b.programs[r.Version] = program
 		}
-		programs = append(programs, b.programs[r.Version])
+		if program.err != nil {
+			return l, plan, program.err
+		}
+		programs = append(programs, program.path)
 	}
 	cases, err := releases.Cases(b.cmd.Context(), of, programs)
 	if err != nil {
@@ -138,7 +144,7 @@ func (b *builds) plan(o lab.Options, of []releases.Release) (l lab.Lab, plan exp
 	}
 	plan.Profile, plan.Profiling = experiment.Releases, 0
 	l.Sample = lab.Children(func(c experiment.PlannedCase, a experiment.Arm) []string {
-		return []string{b.programs[a.Variant], c.Key(), a.Name, plan.SampleTime.String()}
+		return []string{b.programs[a.Variant].path, c.Key(), a.Name, plan.SampleTime.String()}
 	}, plan.Timeout)
 	return l, plan, nil
 }

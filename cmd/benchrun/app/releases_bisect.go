@@ -1,11 +1,9 @@
 package app
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,18 +16,17 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/releases"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
-	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 )
 
 func (s Suite) bisectCommand() *cobra.Command {
 	var o lab.Options
-	var dir string
+	var dir, clone string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "bisect MODULE@VERSION MODULE@VERSION",
-		Short: "Find the release that made a case slower or faster",
+		Short: "Find the release or commit that made a case slower or faster",
 		Long: `Bisect compares the older release with the first of the next minor, that with the
 next and so on to the newer one, and then, for each case that differs between two
 of them, halves the releases in between until it knows the one with which the case
@@ -37,22 +34,31 @@ changed. Each step samples three releases in turns: both ends and the one in the
 middle, which counts as the end whose ratio is nearer to its own. What is left
 before that release and behind it is searched too, if it differs.
 
+With --commits, a clone of the module's repository with its tags, the commits that
+led from one release to the other are halved too, where the module proxy has their
+pseudo-versions. What can't be built is passed over.
+
 A step that the interval does not decide is marked as not sure: give it more
-budget. Pre-releases are left out, except at the ends. The result directory holds
-a report of each step, and releases.md with what was found.`,
+budget. The result directory holds a report of each step, and releases.md with
+what was found.`,
 		Example: `  # Which release changed what an informer takes for an event?
   benchrun releases bisect client-go@v0.34.0 client-go@v0.37.2 --component informer
 
-  benchrun releases bisect controller-runtime@v0.22.0 controller-runtime@latest --case op=cycle --budget 1m`,
+  benchrun releases bisect controller-runtime@v0.22.0 controller-runtime@latest --case op=cycle --budget 1m
+
+  # Down to the commit
+  git clone --bare --filter=blob:none https://github.com/kubernetes/client-go
+  benchrun releases bisect client-go@v0.34.0 client-go@v0.35.0 --case op=list --commits client-go.git`,
 		Args: cobra.ArbitraryArgs, // counted where they are read
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.bisect(cmd, args, o, dir, out)
+			return s.bisect(cmd, args, o, dir, clone, out)
 		},
 		ValidArgs: releasedModules,
 	}
 	f := cmd.Flags()
 	addReleaseFlags(f, &o, "bisect")
 	f.DurationVar(&o.Budget, "budget", 30*time.Second, "time for the samples of each step")
+	f.StringVar(&clone, "commits", "", "clone of the module's repository, whose commits between two releases are searched (default none)")
 	f.StringVar(&dir, "out", "", "directory for a result of each step, new or empty (default reports/out/TIME-bisect)")
 	out.addTo(cmd)
 	return cmd
@@ -62,36 +68,23 @@ a report of each step, and releases.md with what was found.`,
 type step struct {
 	Case    string             `json:"case"` // component + "/" + name
 	Before  string             `json:"before"`
-	Version string             `json:"version"` // the first that is changed
-	Change  verdict.Comparison `json:"change"`  // of that release with the one before it
-	Sure    bool               `json:"sure"`    // whether the interval decided every halving, and the change itself
+	Version string             `json:"version"`           // the first that is changed
+	Subject string             `json:"subject,omitempty"` // of that version's commit
+	Change  verdict.Comparison `json:"change"`            // of that release with the one before it
+	Sure    bool               `json:"sure"`              // whether the interval decided every halving, and the change itself
 }
 
-func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir string, out output) error {
+func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir, clone string, out output) error {
 	if err := noZeroes(cmd); err != nil {
-		return err
-	}
-	ends, err := releases.Parse(args)
-	if err == nil && len(ends) != 2 {
-		err = fmt.Errorf("found %s, expected the two to search between", wording.Count(len(ends), "release"))
-	}
-	if err != nil {
 		return err
 	}
 	if err := checkOut(dir); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	for i := range ends {
-		if ends[i], err = releases.Resolve(ctx, ends[i]); err != nil {
-			return interruptedOr(ctx, err)
-		}
-	}
-	all, err := releases.Between(ctx, ends[0], ends[1])
+	all, err := bisected(cmd, args, clone)
 	if err != nil {
-		return interruptedOr(ctx, err)
+		return interruptedOr(cmd.Context(), err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s to %s\n", wording.Count(len(all), "release"), ends[0].Version, ends[1].Version)
 	b, err := newBuilds(cmd)
 	if err != nil {
 		return err
@@ -101,21 +94,33 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 		return err
 	}
 	stretches := stretchesOf(all)
-	steps, err := bisectAll(stretches, func(only string, compared ...releases.Release) (verdict.Stats, error) {
+	compare := func(only string, compared ...releases.Release) (verdict.Stats, error) {
 		o := o
 		if only != "" {
 			o.Case, o.Components = "^"+regexp.QuoteMeta(only)+"$", nil
 		}
 		return s.step(cmd, b, o, filepath.Join(dir, fmt.Sprintf("%02d-%s", len(b.steps), versionsOf(compared)[len(compared)/2])), compared)
-	})
+	}
+	steps, err := bisectAll(stretches, compare)
+	if err == nil && clone != "" {
+		steps, err = bisectCommits(steps, all, func(from, to releases.Release) []releases.Release {
+			found, n, err := releases.Commits(cmd.Context(), clone, from, to)
+			if err != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning:", err)
+			} else {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s from %s to %s on the module proxy\n", len(found), wording.Count(n, "commit"), from.Version, to.Version)
+			}
+			return found
+		}, compare)
+	}
 	if err != nil {
-		return interruptedOr(ctx, err)
+		return interruptedOr(cmd.Context(), err)
 	}
 	if err := atomicfile.Write(filepath.Join(dir, "releases.md"), bisectPage(b.run, stretches, all, steps)); err != nil {
 		return err
 	}
 	if len(steps) == 0 && out == "table" {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No release from %s to %s changes a case by more than the noise.\n", ends[0].Version, ends[1].Version)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "No release from %s to %s changes a case by more than the noise.\n", all[0].Version, all[len(all)-1].Version)
 		if err != nil {
 			return err
 		}
@@ -128,6 +133,32 @@ func (s Suite) bisect(cmd *cobra.Command, args []string, o lab.Options, dir stri
 	return nil
 }
 
+// bisected are the releases that the arguments ask to search, the ends first and last.
+func bisected(cmd *cobra.Command, args []string, clone string) ([]releases.Release, error) {
+	ends, err := releases.Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(ends) != 2 {
+		return nil, fmt.Errorf("found %s, expected the two to search between", wording.Count(len(ends), "release"))
+	}
+	for i := range ends {
+		if ends[i], err = releases.Resolve(cmd.Context(), ends[i]); err != nil {
+			return nil, err
+		}
+	}
+	if clone != "" {
+		if err := releases.CheckClone(cmd.Context(), clone, ends...); err != nil {
+			return nil, err
+		}
+	}
+	all, err := releases.Between(cmd.Context(), ends[0], ends[1])
+	if err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s from %s to %s\n", wording.Count(len(all), "release"), ends[0].Version, ends[1].Version)
+	}
+	return all, err
+}
+
 // A comparer samples releases in turns, the first being the baseline, on one case or, for
 // "", on all.
 type comparer func(only string, compared ...releases.Release) (verdict.Stats, error)
@@ -138,12 +169,12 @@ type stretch struct {
 	stats    verdict.Stats
 }
 
-// stretchesOf divides releases by their minors, as what one changed the next may undo.
+// stretchesOf divides releases where a minor is released, as what one changed the next may undo.
 func stretchesOf(all []releases.Release) []stretch {
 	var list []stretch
 	begin := 0
 	for i := 1; i < len(all); i++ {
-		if i == len(all)-1 || semver.MajorMinor(all[i].Version) != semver.MajorMinor(all[i-1].Version) {
+		if i == len(all)-1 || semver.Prerelease(all[i].Version) == "" && semver.MajorMinor(all[i].Version) != semver.MajorMinor(all[begin].Version) {
 			list = append(list, stretch{releases: all[begin : i+1]})
 			begin = i
 		}
@@ -180,7 +211,7 @@ func bisectAll(all []stretch, compare comparer) ([]step, error) {
 // leads to, and then those before it and behind it, if what is left there differs too.
 func bisectCase(name string, all []releases.Release, compare comparer) ([]step, error) {
 	last, sure := all[len(all)-1], true
-	at, err := releases.Bisect(len(all), func(i int) (bool, error) {
+	before, at, err := releases.Bisect(len(all), func(i int) (bool, error) {
 		stats, err := compare(name, all[0], all[i], last)
 		if err != nil {
 			return false, err
@@ -192,17 +223,41 @@ func bisectCase(name string, all []releases.Release, compare comparer) ([]step, 
 	if err != nil {
 		return nil, err
 	}
-	change, err := between(name, all[at-1], all[at], compare)
+	change, err := between(name, all[before], all[at], compare)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := rest(name, all[:at], compare)
+	steps, err := rest(name, all[:before+1], compare)
 	if err != nil {
 		return nil, err
 	}
-	steps = append(steps, step{Case: name, Before: all[at-1].Version, Version: all[at].Version, Change: change, Sure: sure && differs(change)})
+	steps = append(steps, step{Case: name, Before: all[before].Version, Version: all[at].Version, Subject: all[at].Subject, Change: change, Sure: sure && differs(change)})
 	after, err := rest(name, all[at:], compare)
 	return append(steps, after...), err
+}
+
+// bisectCommits replaces the steps that are sure by those between the commits that led from
+// the one release to the other.
+func bisectCommits(steps []step, all []releases.Release, commits func(from, to releases.Release) []releases.Release, compare comparer) ([]step, error) {
+	var finer []step
+	for _, x := range steps {
+		at := slices.IndexFunc(all, func(r releases.Release) bool { return r.Version == x.Version })
+		before := slices.IndexFunc(all, func(r releases.Release) bool { return r.Version == x.Before })
+		var between []releases.Release
+		if x.Sure {
+			between = commits(all[before], all[at])
+		}
+		if len(between) == 0 {
+			finer = append(finer, x)
+			continue
+		}
+		found, err := bisectCase(x.Case, slices.Concat(all[before:before+1], between, all[at:at+1]), compare)
+		if err != nil {
+			return nil, err
+		}
+		finer = append(finer, found...)
+	}
+	return finer, nil
 }
 
 // rest bisects releases between which nothing may have changed.
@@ -257,6 +312,9 @@ func (s Suite) step(cmd *cobra.Command, b *builds, o lab.Options, dir string, co
 	var none verdict.Stats
 	l, plan, err := b.plan(o, compared)
 	if err != nil {
+		if errors.Is(err, releases.ErrNotBuilt) {
+			fmt.Fprintln(cmd.ErrOrStderr(), "warning:", err)
+		}
 		return none, err
 	}
 	b.steps = append(b.steps, dir)
@@ -287,75 +345,4 @@ func (s Suite) step(cmd *cobra.Command, b *builds, o lab.Options, dir string, co
 		return none, err
 	}
 	return stats, s.Report(dir, run, stats)
-}
-
-func stepTable(steps []step) table {
-	t := table{value: steps, header: []string{"case", "changed in", "before it", "ratio", "interval", "verdict", "sure"}}
-	for _, x := range steps {
-		sure := "yes"
-		if !x.Sure {
-			sure = "no"
-		}
-		t.rows = append(t.rows, []string{x.Case, x.Version, x.Before, wording.Times(x.Change.Ratio),
-			fmt.Sprintf("%.2f to %.2f×", x.Change.Low, x.Change.High), string(x.Change.Verdict), sure})
-	}
-	return t
-}
-
-// bisectPage is releases.md: the cases that a release changed, and those that none did.
-func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release, steps []step) []byte {
-	var w bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
-	line("# Releases of %s that changed a case", path.Base(all[0].Module))
-	line("")
-	line("From %s to %s, %s: each minor was compared with the next, and the releases between two that", all[0].Version, all[len(all)-1].Version, wording.Count(len(all), "release"))
-	line("differ in a case were halved until it was known which changed it. A ratio is how many times as fast a release is as the")
-	line("one before it. Sure says that the intervals decided every step.")
-	line("")
-	t := stepTable(steps)
-	if len(t.rows) > 0 {
-		line("| %s |", strings.Join(t.header, " | "))
-		line("|%s", strings.Repeat("---|", len(t.header)))
-	}
-	for _, row := range t.rows {
-		line("| `%s` | %s |", row[0], strings.Join(row[1:], " | "))
-	}
-	same, undecided := unchanged(stretches, steps)
-	list(&w, "No change was shown in:", same)
-	list(&w, "Not decided:", undecided)
-	w.WriteString(reports.Provenance(run))
-	return w.Bytes()
-}
-
-// unchanged are lines on the cases that no release was shown to change, and on those of
-// stretches that had too few samples to tell.
-func unchanged(stretches []stretch, steps []step) (same, undecided []string) {
-	floors := map[string]float64{}
-	for _, part := range stretches {
-		first, last := part.releases[0].Version, part.releases[len(part.releases)-1].Version
-		for _, c := range part.stats.Components {
-			for _, cs := range c.Cases {
-				name := c.Component + "/" + cs.Name
-				switch v := comparisonOf(cs, last).Verdict; v {
-				case verdict.Same:
-					floors[name] = max(floors[name], cs.NoiseFloor)
-				case verdict.TooFew, verdict.NoResult:
-					undecided = append(undecided, fmt.Sprintf("`%s` from %s to %s: %s", name, first, last, v))
-				}
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(floors)) {
-		if !slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) {
-			same = append(same, fmt.Sprintf("`%s`, noise floor at most %s", name, wording.Percent(floors[name])))
-		}
-	}
-	return same, undecided
-}
-
-// list writes lines beneath a sentence, or nothing where there are none.
-func list(w *bytes.Buffer, sentence string, lines []string) {
-	if len(lines) > 0 {
-		fmt.Fprintf(w, "\n%s\n\n- %s\n", sentence, strings.Join(lines, "\n- "))
-	}
 }

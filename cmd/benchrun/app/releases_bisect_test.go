@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -66,7 +67,7 @@ func TestBisectCases(t *testing.T) {
 	require.NoError(t, err)
 	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps))
 	for _, want := range []string{
-		"# Releases of m that changed a case", "From v0.0.0 to v0.0.6, 7 releases: each minor",
+		"# Releases of m that changed a case", "From v0.0.0 to v0.0.6, 7 releases: each minor was compared",
 		"| `queue/op=cycle` | v0.0.4 | v0.0.3 | 0.50× | 0.48 to 0.53× | slower | yes |", "- `queue/op=same`, noise floor", "benchrun releases bisect",
 	} {
 		assert.Contains(t, page, want)
@@ -89,7 +90,7 @@ func TestBisectCases(t *testing.T) {
 	require.NotEmpty(t, steps)
 	assert.True(t, slices.ContainsFunc(steps, func(x step) bool { return !x.Sure }), "a drift has no step that an interval could show")
 
-	failed := errors.New("can't be built")
+	failed := errors.New("disk full")
 	_, err = bisectAll([]stretch{{releases: all}}, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
 	assert.ErrorIs(t, err, failed)
 }
@@ -112,4 +113,58 @@ func TestStretches(t *testing.T) {
 	require.Len(t, steps, 2)
 	assert.Equal(t, []any{"v0.2.2", verdict.Slower, "v0.3.4", verdict.Faster}, []any{steps[0].Version, steps[0].Change.Verdict, steps[1].Version, steps[1].Change.Verdict})
 	assert.Len(t, stretchesOf(all[:2]), 1)
+}
+
+// A pre-release belongs to the search for what the minor before it became.
+func TestStretchesOfPreReleases(t *testing.T) {
+	var all []releases.Release
+	for _, v := range []string{"v0.1.0-rc.0", "v0.1.0", "v0.1.1", "v0.2.0-alpha.1", "v0.2.0", "v0.3.0-beta.0"} {
+		all = append(all, releases.Release{Module: "m", Version: v})
+	}
+	var ends []string
+	for _, x := range stretchesOf(all) {
+		ends = append(ends, x.releases[0].Version, x.releases[len(x.releases)-1].Version)
+	}
+	assert.Equal(t, []string{"v0.1.0-rc.0", "v0.2.0", "v0.2.0", "v0.3.0-beta.0"}, ends)
+}
+
+// Commits are searched only where it is sure that something changed, and by the way pass
+// over what can't be built.
+func TestBisectCommits(t *testing.T) {
+	of := func(versions ...string) (all []releases.Release) {
+		for _, v := range versions {
+			all = append(all, releases.Release{Module: "m", Version: v, Subject: "about " + v})
+		}
+		return all
+	}
+	all := of("v0.0.0", "v0.0.6", "v0.0.7")
+	var asked, searched []string
+	answer := history{"op=cycle": {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25}}.compare(&asked)
+	compare := func(only string, compared ...releases.Release) (verdict.Stats, error) {
+		for _, r := range compared {
+			if r.Version == "c3" {
+				return verdict.Stats{}, fmt.Errorf("c3 %w", releases.ErrNotBuilt)
+			}
+		}
+		return answer(only, compared...)
+	}
+	commits := func(from, to releases.Release) []releases.Release {
+		searched = append(searched, from.Version+".."+to.Version)
+		return of("c1", "c2", "c3", "c4", "c5")
+	}
+	steps := []step{
+		{Case: "queue/op=cycle", Before: "v0.0.0", Version: "v0.0.6", Sure: true},
+		{Case: "queue/op=cycle", Before: "v0.0.6", Version: "v0.0.7"},
+	}
+	found, err := bisectCommits(steps, all, commits, compare)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"v0.0.0..v0.0.6"}, searched)
+	require.Len(t, found, 2)
+	assert.Equal(t, []any{"c2", "c4", "about c4", true}, []any{found[0].Before, found[0].Version, found[0].Subject, found[0].Sure})
+	assert.Equal(t, steps[1], found[1])
+	assert.Contains(t, stepTable(found).rows[0], "c4 (about c4)")
+
+	found, err = bisectCommits(steps, all, func(releases.Release, releases.Release) []releases.Release { return nil }, compare)
+	require.NoError(t, err)
+	assert.Equal(t, steps, found, "what no proxy has changes nothing")
 }
