@@ -123,6 +123,41 @@ func headlinesPage(run experiment.Run, stats verdict.Stats) []byte {
 		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), text(t.variant), text(t.quantity()),
 			wording.Times(t.atLeast), wording.Times(x.Ratio), interval(x), t.judge(x))
 	}
+	writeSlower(stats, line)
 	writeProvenance(run, line)
 	return w.Bytes()
+}
+
+// slower is the ratio below which a loss against upstream is listed.
+const slower = 0.95
+
+// writeSlower lists where a variant is slower than upstream, which the best rows hide.
+func writeSlower(stats verdict.Stats, line func(string, ...any)) {
+	var rows []string
+	cases := 0
+	for _, c := range stats.Components {
+		cases += len(c.Cases)
+		for _, x := range c.Cases {
+			for _, r := range x.Rows {
+				if y := r.Comparison; y != nil && !r.Control && y.Verdict != verdict.NoResult && y.Ratio < slower {
+					rows = append(rows, fmt.Sprintf("| %s, %s | %s | %s | %s | %s |", code(c.Component+"/"+x.Name), quantity(x.Unit),
+						text(r.Name), wording.Times(y.Ratio), interval(*y), text(string(y.Verdict))))
+				}
+			}
+		}
+	}
+	line("")
+	line("## Slower than upstream")
+	line("")
+	if len(rows) == 0 {
+		line("No variant is below %s of upstream in this run, of %s.", wording.Times(slower), wording.Count(cases, "case"))
+		return
+	}
+	line("Below %s of upstream in this run, of %s:", wording.Times(slower), wording.Count(cases, "case"))
+	line("")
+	line("| case | variant | ratio | interval | shown |")
+	line("|---|---|--:|---|---|")
+	for _, row := range rows {
+		line("%s", row)
+	}
 }
