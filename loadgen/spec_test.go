@@ -153,6 +153,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"name: mine", "name: mine\nreaders: [{kind: scan}]", `w.yaml:2: readers[0].kind: unknown value "scan", expected list, by-index or get`},
 		{"name: mine", "name: mine\nreaders: {kind: list}", `w.yaml:2: readers: found fields, expected a list, one item a line after a dash`},
 		{"name: mine", "name: mine\nfaults: {stale: 1.5}", `w.yaml:2: faults.stale: found 1.5, expected a number from 0 to 1`},
+		{"name: mine", "name: mine\nreconcile: {resync: 1ns}", `w.yaml:2: reconcile.resync: found 1ns, expected 0 or at least 1s, which is an informer's shortest`},
 		{"name: mine", "name: mine\nreconcile: {burst: 5}", `w.yaml:2: reconcile.burst: found 5 without qps, expected both or none`},
 		{"name: mine", "name: mine\nreconcile: {workers: 0}", `w.yaml:2: reconcile.workers: found 0, which would not be taken as such but as 5: leave the field out for that`},
 		{"name: mine", "name: mine\nreconcile:\n  limiter: {baseDelay: 0s}", `w.yaml:3: reconcile.limiter.baseDelay: found 0s, which would not be taken as such but as 5ms: leave the field out for that`},

@@ -93,6 +93,8 @@ func (s *Spec) completeReconcile() error {
 		return fault("reconcile.retries", "found %d, expected a number of failures, or 0 for no limit", r.Retries)
 	case r.RequeueShare > 0 && r.RequeueAfter.IsZero():
 		return fault("reconcile.requeueAfter", "missing, expected a duration such as 30s beside requeueShare")
+	case r.Resync > 0 && r.Resync < time.Second:
+		return fault("reconcile.resync", "found %v, expected 0 or at least 1s, which is an informer's shortest", r.Resync)
 	case r.Burst != 0 && r.QPS == 0:
 		return fault("reconcile.burst", "found %d without qps, expected both or none", r.Burst)
 	}
