@@ -76,14 +76,16 @@ func Commits(ctx context.Context, clone string, from, to Release) (on []Release,
 	return on, len(commits), nil
 }
 
-// CheckClone refuses a folder that is no clone with the tags of the releases.
+// CheckClone refuses a folder that is no clone with the tag of one of the releases; the
+// others may be newer than the clone.
 func CheckClone(ctx context.Context, clone string, releases ...Release) error {
+	var err error
 	for _, r := range releases {
-		if _, err := git(ctx, clone, "rev-parse", "--verify", r.Version+"^{commit}"); err != nil {
-			return fmt.Errorf("%s: found no commit of %s: %w, expected a git clone of %s with its tags", clone, r.Version, err, r.Module)
+		if _, err = git(ctx, clone, "rev-parse", "--verify", r.Version+"^{commit}"); err == nil {
+			return nil
 		}
 	}
-	return nil
+	return fmt.Errorf("%s: expected a git clone of %s with its tags: %w", clone, releases[0].Module, err)
 }
 
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {

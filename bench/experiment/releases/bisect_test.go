@@ -110,11 +110,12 @@ func TestCommits(t *testing.T) {
 	assert.Equal(t, 4, n, "without words and tests")
 	assert.Equal(t, []Release{{from.Module, pseudo(hashes[1]), "first | of three"}, {from.Module, pseudo(hashes[5]), "third"}}, found)
 
-	require.NoError(t, CheckClone(t.Context(), clone, from, to))
-	err = CheckClone(t.Context(), clone, from, Release{Module: "k8s.io/client-go", Version: "v0.3.0"})
-	assert.ErrorContains(t, err, clone+": found no commit of v0.3.0: git rev-parse: fatal: ")
-	assert.ErrorContains(t, err, ", expected a git clone of k8s.io/client-go with its tags")
-	assert.ErrorContains(t, CheckClone(t.Context(), filepath.Join(clone, "gone"), from), "found no commit of v0.1.0: git rev-parse: fatal: cannot change to ")
+	newer := Release{Module: "k8s.io/client-go", Version: "v0.3.0"}
+	require.NoError(t, CheckClone(t.Context(), clone, from, newer))
+	assert.ErrorContains(t, CheckClone(t.Context(), clone, newer), clone+": expected a git clone of k8s.io/client-go with its tags: git rev-parse: fatal: ")
+	assert.ErrorContains(t, CheckClone(t.Context(), filepath.Join(clone, "gone"), from), "git rev-parse: fatal: cannot change to ")
+	_, _, err = Commits(t.Context(), clone, from, newer)
+	assert.ErrorContains(t, err, "git log: fatal: ")
 	found, n, err = Commits(t.Context(), clone, from, from)
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{0, 0}, [2]int{len(found), n})
