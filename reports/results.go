@@ -16,8 +16,10 @@ import (
 // WriteResults writes the pages that are kept beside the code, one a component and
 // the headlines, into dir; of an ablation its page of techniques, of a swap the
 // program's. They show every case, nulls included, and are derived from the result
-// directory from alone.
-func WriteResults(dir, from string, run experiment.Run, stats verdict.Stats) ([]string, error) {
+// directory from alone, or without one from the stats of all the runs, of which each
+// is named.
+func WriteResults(dir, from string, runs []experiment.Run, stats verdict.Stats) ([]string, error) {
+	run := runs[0]
 	pages := map[string][]byte{}
 	switch run.Plan.Profile {
 	case experiment.Ablation:
@@ -34,9 +36,9 @@ func WriteResults(dir, from string, run experiment.Run, stats verdict.Stats) ([]
 		}
 		pages[name] = page
 	default:
-		pages["headlines.md"] = headlinesPage(run, stats)
+		pages["headlines.md"] = headlinesPage(runs, stats)
 		for _, c := range stats.Components {
-			pages[c.Component+".md"] = componentPage(run, c)
+			pages[c.Component+".md"] = componentPage(runs, c)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -54,14 +56,14 @@ func WriteResults(dir, from string, run experiment.Run, stats verdict.Stats) ([]
 }
 
 // componentPage is a component's table: every case and variant against upstream.
-func componentPage(run experiment.Run, c verdict.ComponentStats) []byte {
+func componentPage(runs []experiment.Run, c verdict.ComponentStats) []byte {
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# %s", text(capital(c.Component)))
 	line("")
 	line("%s", text(c.Decision))
 	line("")
-	line("Ratios say how many times as fast as upstream a variant is in the case's unit, with the interval that holds with %s confidence;", wording.Percent(run.Plan.Confidence))
+	line("Ratios say how many times as fast as upstream a variant is in the case's unit, with the interval that holds with %s confidence;", wording.Percent(runs[0].Plan.Confidence))
 	line("`~`: no difference above the noise floor was shown. Allocations and live bytes are medians.")
 	line("")
 	line("| variant | how it works | relaxes |")
@@ -90,7 +92,9 @@ func componentPage(run experiment.Run, c verdict.ComponentStats) []byte {
 			name = ""
 		}
 	}
-	writeProvenance(run, line)
+	for _, run := range runs {
+		writeProvenance(run, line)
+	}
 	return w.Bytes()
 }
 
@@ -105,7 +109,7 @@ func metric(r verdict.Row, unit string) string {
 }
 
 // headlinesPage is what is wanted of the flagships, and what the run shows.
-func headlinesPage(run experiment.Run, stats verdict.Stats) []byte {
+func headlinesPage(runs []experiment.Run, stats verdict.Stats) []byte {
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# Headlines")
@@ -119,12 +123,14 @@ func headlinesPage(run experiment.Run, stats verdict.Stats) []byte {
 	line("| load | variant | quantity | wanted | shown | interval | |")
 	line("|---|---|---|--:|--:|---|---|")
 	for _, t := range targets {
-		x := t.measure(run, stats)
+		x := t.measure(runs[0], stats)
 		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), text(t.variant), text(t.quantity()),
 			wording.Times(t.atLeast), wording.Times(x.Ratio), interval(x), t.judge(x))
 	}
 	writeSlower(stats, line)
-	writeProvenance(run, line)
+	for _, run := range runs {
+		writeProvenance(run, line)
+	}
 	return w.Bytes()
 }
 

@@ -71,11 +71,12 @@ func TestTargetIsMeasured(t *testing.T) {
 func TestWriteResults(t *testing.T) {
 	run, stats := fixture(1)
 	dir := filepath.Join(t.TempDir(), "results")
-	names, err := WriteResults(dir, "", run, stats)
+	names, err := WriteResults(dir, "", []experiment.Run{run, {Command: []string{"again"}}}, stats)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"delaying-queue.md", "delta-fifo.md", "headlines.md", "indexer.md", "queue.md"}, names)
 	page, err := os.ReadFile(filepath.Join(dir, "queue.md"))
 	require.NoError(t, err)
+	assert.Contains(t, string(page), "| Command | benchrun again |", "each run is named")
 	for _, want := range []string{
 		"| **sharded** | how sharded works and what it costs | fifo-order |", // what it relaxes
 		`| \~ |`, // nulls are shown

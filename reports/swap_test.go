@@ -52,7 +52,7 @@ func TestSwapPages(t *testing.T) {
 	assert.Regexp(t, `^manager takes 10(\.\d)?% less CPU time with library than with client-go \(`, stats.Decision)
 	require.NoError(t, Write(dir, run, stats))
 	to := t.TempDir()
-	names, err := WriteResults(to, dir, run, stats)
+	names, err := WriteResults(to, dir, []experiment.Run{run}, stats)
 	require.NoError(t, err)
 	require.Equal(t, []string{"swap-manager.md"}, names)
 	for _, file := range []string{filepath.Join(dir, "report.md"), filepath.Join(dir, "report.html"), filepath.Join(to, names[0])} {
@@ -72,7 +72,7 @@ func TestSwapPages(t *testing.T) {
 	assert.Contains(t, string(page), "AMD EPYC 7B13")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, swap.SummaryFile)))
-	_, err = WriteResults(to, dir, run, stats)
+	_, err = WriteResults(to, dir, []experiment.Run{run}, stats)
 	assert.ErrorContains(t, err, "has no swap.json: the swap did not come to its end")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, swap.SummaryFile), []byte("{"), 0o666))
 	require.NoError(t, Write(dir, run, stats), "a report without what can't be read")
