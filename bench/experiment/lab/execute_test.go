@@ -155,6 +155,33 @@ func TestQuickRunDecidesWhatItShows(t *testing.T) {
 	})
 }
 
+// Where rounds take longer than the first ones told, some cases are decided and not
+// each begun.
+func TestQuickRunEndsWhatItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := simulated.Plan(6)
+		plan.Profile, plan.SampleTime, plan.Precision = Quick, 100*time.Millisecond, 1e-9
+		plan.Budget = 30 * time.Second // 6 cases of 10 rounds of 0.5 s, of which each takes longer than the one before
+		taken := map[string]int{}
+		slower := func(c experiment.PlannedCase, _ experiment.Arm) error {
+			taken[c.Name]++
+			<-time.After(time.Duration(taken[c.Name]/len(c.Arms)) * 30 * time.Millisecond)
+			return nil
+		}
+		_, run, samples, err := execute(t, t.Context(), plan, fake(slower))
+		require.NoError(t, err)
+		decided := 0
+		for _, c := range run.Plan.Cases {
+			if c.LeftOut == "" {
+				decided++
+			}
+		}
+		assert.GreaterOrEqual(t, decided, 2)
+		assert.Less(t, decided, len(run.Plan.Cases))
+		assert.Zero(t, verdict.Analyse(run, samples).Verdicts()[verdict.TooFew])
+	})
+}
+
 func TestScheduleIsSeeded(t *testing.T) {
 	c := simulated.Plan(1).Cases[0]
 	assert.Equal(t, shuffled(7, 3, c), shuffled(7, 3, c))

@@ -78,6 +78,9 @@ func next(plan experiment.Plan, cases []*progress, left time.Duration) (*progres
 
 // before orders two cases that both want a round: those that lack rounds
 // first, fewest rounds and headlines first, deferred ones last of them; then by width.
+// A quick run that can't have all rounds takes those of one case after the other, the
+// headlines' first and then what needs least, so that its budget decides what it can
+// and does not end with a few rounds of everything.
 func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool {
 	class := func(c *progress) int {
 		switch {
@@ -92,6 +95,12 @@ func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool 
 		return x < y
 	}
 	if class(a) < 2 {
+		if plan.Profile == Quick && len(late) > 0 && a.rounds > 0 && b.rounds > 0 {
+			if x, y := a.plan.Headline != "", b.plan.Headline != ""; x != y {
+				return x
+			}
+			return a.needs(plan) < b.needs(plan)
+		}
 		if a.rounds == b.rounds {
 			return a.plan.Headline != "" && b.plan.Headline == ""
 		}
