@@ -77,4 +77,7 @@ func (h *heap4[T]) due(now int64, into []T, limit int) []T {
 
 func (h *heap4[T]) next() int64 { return h.times.Next(never) }
 
-func (h *heap4[T]) drop() { *h = *newHeap4[T]() }
+func (h *heap4[T]) drop() {
+	h.keys.Clear()
+	h.times = dueheap.Waiting{Current: h.times.Current}
+}

@@ -92,8 +92,7 @@ func (w *wheel[T]) empty() {
 }
 
 func (w *wheel[T]) drop() {
-	w.keys = keytable.Table[T, spoke]{}
-	w.keys.Init()
+	w.keys.Clear()
 	w.empty()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sort"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,34 @@ func TestWideMatchesHeap(t *testing.T) {
 			s.add(s.hash(1), 1, now, now+1)
 			s.drop()
 			require.Equal(t, int64(never), s.next())
+		})
+	}
+}
+
+// AddAfter hashes an item without the lock, also while a shutdown drops the schedule:
+// run with -race.
+func TestHashNeedsNoLock(t *testing.T) {
+	for name, s := range map[string]schedule[int]{
+		"heap":  newBinaryHeap[int](),
+		"heap4": newHeap4[int](),
+		"wheel": newWheel[int](1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var hashing sync.WaitGroup
+			hashing.Go(func() {
+				for key := range 1000 {
+					s.hash(key)
+				}
+			})
+			for key := range 1000 {
+				s.add(s.hash(key), key, 0, int64(key))
+				s.remove(s.hash(key-1), key-1)
+			}
+			s.drop()
+			hashing.Wait()
+			require.Empty(t, allDue(s, 1<<40))
+			s.add(s.hash(1), 1, 0, 2)
+			require.Equal(t, []int{1}, allDue(s, 2))
 		})
 	}
 }

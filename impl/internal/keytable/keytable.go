@@ -65,6 +65,12 @@ func (t *Table[K, V]) Init() {
 	t.small.Store(!t.irreflexive)
 }
 
+// Clear removes all keys and gives the memory back. The seed stays.
+func (t *Table[K, V]) Clear() {
+	t.slab, t.index = slab[K, V]{timed: t.timed}, index{}
+	t.small.Store(!t.irreflexive)
+}
+
 // Hash is the hash of key, as Find and Insert take it. It is safe for
 // concurrent use, and zero if the table is so small that no hash is needed;
 // should one be needed then all the same, the methods compute it. It panics

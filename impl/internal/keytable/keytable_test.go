@@ -473,6 +473,28 @@ func TestUnhashableKeyPanicsAsInAMap(t *testing.T) {
 	require.NotPanics(t, func() { table.Hash(1) })
 }
 
+func TestClear(t *testing.T) {
+	table := New[int, int]()
+	seed := table.seed
+	for range 2 {
+		for i := range 1000 {
+			table.Insert(table.Hash(i), i)
+		}
+		hash := table.Hash(7)
+		table.Clear()
+		check(t, table)
+		require.Equal(t, 0, table.Len())
+		require.Empty(t, table.blocks)
+		_, found := table.Find(hash, 7)
+		require.False(t, found)
+		slot, found := table.Enter(hash, 7)
+		require.False(t, found)
+		require.Equal(t, 7, table.Key(slot))
+		table.Clear()
+	}
+	require.Equal(t, seed, table.seed, "who hashed before Clear may still pass that hash")
+}
+
 // A table that holds nothing yet has no memory for keys, and answers all the same.
 func TestUnusedTable(t *testing.T) {
 	table := New[string, int]()
