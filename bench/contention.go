@@ -25,6 +25,7 @@ type contention struct {
 	pause      time.Duration                           // between two reads of a goroutine
 	made       func() []*corev1.Pod                    // the objects, not to be shared; nil: pods
 	change     func(*contest)                          // what the writer does; nil: update
+	live       bool                                    // what is live is of interest
 }
 
 // contentionQuestions are the cases of one size.
@@ -91,13 +92,17 @@ func (c contention) begin(v indexerVariant) *contest {
 		x.change = (*contest).update
 	}
 	x.next = newer(x.list)
-	x.base = liveHeap()
-	x.store, _ = filled(v, c.indices, x.list)
+	if c.live {
+		x.base = liveHeap()
+	}
+	x.store = storing(v, c.indices, x.list)
 	var started sync.WaitGroup
 	started.Add(c.readers)
+	warming := warmUp()
 	for r := range c.readers {
 		x.running.Go(func() {
-			for warming := warmUp(); warming(); {
+			x.readOnce(r)
+			for warming() {
 				x.readOnce(r)
 			}
 			started.Done()
@@ -137,8 +142,8 @@ func (x *contest) update() {
 	}
 }
 
-// updateFor updates for so long and returns how often. While updates are quick
-// it looks at the clock after many only: looking costs as much as one of them.
+// updateFor updates for so long and returns how often. The longer updates are quick the
+// more of them it does between looks at the clock: looking costs as much as one.
 func (x *contest) updateFor(window time.Duration) int {
 	written, some := 0, 1
 	begun, elapsed := time.Now(), time.Duration(0)
@@ -149,8 +154,8 @@ func (x *contest) updateFor(window time.Duration) int {
 		written += some
 		before := elapsed
 		elapsed = time.Since(begun)
-		if some = 1; elapsed-before < time.Millisecond {
-			some = 64
+		if some = min(2*some, 64); elapsed-before >= time.Millisecond {
+			some = 1
 		}
 	}
 	return written
@@ -205,6 +210,7 @@ func (c contention) write(b *testing.B, v indexerVariant) {
 // results under way included.
 func (c contention) pacedWrite(b *testing.B, v indexerVariant) {
 	const every, writes = time.Millisecond, 200
+	c.live = true
 	x := c.begin(v)
 	var w stopwatch
 	var late durations.Histogram
@@ -243,7 +249,7 @@ func mixed(b *testing.B, v indexerVariant, n int) {
 	const goroutines, each = 8, 2000
 	list := pods(n)
 	versions := [2][]*corev1.Pod{newer(list), list}
-	s, _ := filled(v, 0, list)
+	s := storing(v, 0, list)
 	keys := stringKeys(n)
 	order := shuffled(n, 1)
 	var missing atomic.Int64

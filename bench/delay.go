@@ -17,10 +17,9 @@ func delayCases() []Case {
 	c := component[impl.NewDelayingQueue[string]]{"delaying-queue", "client-go", impl.DelayingQueues[string]()}
 	var questions []question[impl.NewDelayingQueue[string]]
 	for _, n := range []int{10_000, 1_000_000} {
-		quick := n == 10_000
 		questions = append(questions,
 			question[impl.NewDelayingQueue[string]]{
-				name: "op=schedule/n=" + human(n), unit: cpuTime, quick: quick, needs: []string{"injected-clock"},
+				name: "op=schedule/n=" + human(n), unit: cpuTime, quick: n == 10_000, needs: []string{"injected-clock"},
 				summary: "n items are scheduled at random times of the next hour, none is due",
 				run:     func(b *testing.B, v delayVariant) { schedule(b, v, n) },
 			},
@@ -30,7 +29,7 @@ func delayCases() []Case {
 				run:     func(b *testing.B, v delayVariant) { reschedule(b, v, n) },
 			},
 			question[impl.NewDelayingQueue[string]]{
-				name: "op=pop-due/n=" + human(n), unit: cpuTime, quick: quick, needs: []string{"injected-clock"},
+				name: "op=pop-due/n=" + human(n), unit: cpuTime, needs: []string{"injected-clock"},
 				summary: "n pending items fall due at once and are got and done",
 				run:     func(b *testing.B, v delayVariant) { popDue(b, v, n) },
 			})

@@ -186,7 +186,7 @@ func replaceAll(b *testing.B, v indexerVariant, indices, n int) {
 	for i, p := range list {
 		objects[i] = p
 	}
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	measured(b, n, false, func() {
 		if err := s.Replace(objects, "1"); err != nil {
 			b.Fatal(err)
@@ -197,7 +197,7 @@ func replaceAll(b *testing.B, v indexerVariant, indices, n int) {
 
 func deleteAdd(b *testing.B, v indexerVariant, indices, n int, access string, seed uint64) {
 	list := pods(n)
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	order := accessOrder(n, access, seed)
 	at := 0
 	measured(b, 2*accessBatch, false, func() {
@@ -246,7 +246,7 @@ func updateAll[O any](b *testing.B, v indexerVariant, indices int, list, next []
 }
 
 func list(b *testing.B, v indexerVariant, indices, n int) {
-	s, _ := filled(v, indices, pods(n))
+	s := storing(v, indices, pods(n))
 	short := 0
 	measured(b, n, false, func() {
 		if len(s.List()) != n {

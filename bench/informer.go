@@ -189,6 +189,7 @@ func (r *readers) start(x cache.Indexer, n int) (stop func()) {
 	var running, started sync.WaitGroup
 	stopping := make(chan struct{})
 	started.Add(r.count)
+	warming := warmUp()
 	for range r.count {
 		running.Go(func() {
 			read := func() {
@@ -198,11 +199,9 @@ func (r *readers) start(x cache.Indexer, n int) (stop func()) {
 					r.short.Add(1)
 				}
 				r.reads.Add(1)
-				if r.pause > 0 {
-					time.Sleep(r.pause)
-				}
 			}
-			for warming := warmUp(); warming(); {
+			read()
+			for warming() {
 				read()
 			}
 			started.Done()
@@ -212,6 +211,7 @@ func (r *readers) start(x cache.Indexer, n int) (stop func()) {
 					return
 				default:
 					read()
+					time.Sleep(r.pause)
 				}
 			}
 		})

@@ -14,7 +14,7 @@ func get(b *testing.B, v indexerVariant, indices, n int, access string, seed uin
 
 // getAll looks the objects of list up in an order.
 func getAll[O metav1.Object](b *testing.B, v indexerVariant, indices int, list []O, order []int) {
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	if asked, found := lookUp(b, s, keysOf(list, order)); found != asked {
 		b.Fatalf("%d stored objects were not found", asked-found)
 	}
@@ -23,7 +23,7 @@ func getAll[O metav1.Object](b *testing.B, v indexerVariant, indices int, list [
 // getAbsent looks objects up that are not stored, by keys as long as theirs that are.
 func getAbsent(b *testing.B, v indexerVariant, indices, n int, seed uint64) {
 	list := metadata(n, 1)
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	keys := keysOf(list, shuffled(n, seed))
 	for i, key := range keys {
 		keys[i] = strings.Replace(key, "/web-", "/job-", 1)

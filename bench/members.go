@@ -64,7 +64,7 @@ func turnQuestions(n int, seed uint64) []indexerQuestion {
 func updateThenRead(b *testing.B, v indexerVariant, index string, n int, seed uint64) {
 	list, order := pods(n), shuffled(n, seed)
 	next := newer(list)
-	s, _ := filled(v, 4, list)
+	s := storing(v, 4, list)
 	at, stale := 0, 0
 	measured(b, accessBatch, false, func() {
 		for _, i := range order[at : at+accessBatch] {
@@ -94,7 +94,7 @@ func inOrder[O any](list []O, order []int) []O {
 }
 
 func byIndex(b *testing.B, v indexerVariant, indices int, list []*corev1.Pod) {
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	members(b, len(list), func(value string) int {
 		found, _ := s.ByIndex(cache.NamespaceIndex, value) // without an index it is empty
 		return len(found)
@@ -102,7 +102,7 @@ func byIndex(b *testing.B, v indexerVariant, indices int, list []*corev1.Pod) {
 }
 
 func iterate(b *testing.B, v indexerVariant, indices int, list []*corev1.Pod) {
-	s, _ := filled(v, indices, list)
+	s := storing(v, indices, list)
 	all := func(name, value string) (iter.Seq[any], error) {
 		found, err := s.ByIndex(name, value)
 		return slices.Values(found), err

@@ -25,7 +25,7 @@ func queueCases(seed uint64) []Case {
 		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, true, plain),
 		cycle("op=cycle/keys=unique/n=100k", "Add, Get, Done over more keys than a second-level cache holds", 100_000, stringKeys, false, plain),
 		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
-		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: three moments and five counters an item", 10_000, stringKeys, true, withMetrics),
+		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: three moments and five counters an item", 10_000, stringKeys, false, withMetrics),
 		question[impl.NewQueue[string]]{
 			name: "op=cycle/keys=unique/n=10k/metrics=all/clock=coarse", unit: cpuTime, null: newNullQueue(stringKeys, 10_000, 1),
 			summary: "the same, and every queue reads a CoarseClock of 1 ms: what is left when the clock costs nothing",

@@ -121,17 +121,16 @@ func touchHeap() {
 	touched = nil
 }
 
-// warmUp tells a goroutine that allocates, each time it is asked, whether to go on
-// with that before anything is measured: until the system has given the heap all of
-// its memory, to get a new slice takes longer than to fill it. It always says yes once.
+// warmUp tells goroutines that read, each time one asks, whether to go on with that
+// before anything is measured: until a collection has passed, or long enough for what
+// allocates little. The system has given the memory before, as to get a new slice
+// takes longer than to fill it until then.
 func warmUp() (going func() bool) {
-	const collections, calls = 3, 10_000
-	end, last := time.Now().Add(time.Second), counters.Read().Collections+collections
-	made := 0
-	return func() bool {
-		made++
-		return made == 1 || made < calls && counters.Read().Collections < last && time.Now().Before(end)
-	}
+	runtime.GC()
+	touchHeap()
+	const enough = 100 * time.Millisecond
+	end, last := time.Now().Add(enough), counters.Read().Collections+1
+	return func() bool { return counters.Read().Collections < last && time.Now().Before(end) }
 }
 
 // maxExtension is how many times its own length a sample goes on for a

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -71,7 +72,7 @@ func (m *objectMaker) change(d draw) Object {
 
 // filler is what fills objects up to their size. They share it, so that a large
 // object costs no more to make than a small one.
-var filler = strings.Repeat("0123456789abcdef", maxSize/16)
+var filler = sync.OnceValue(func() string { return strings.Repeat("0123456789abcdef", maxSize/16) })
 
 // payloadKey is the annotation that holds it.
 const payloadKey = "example.com/payload"
@@ -109,7 +110,7 @@ func (p *payload) text(id identity, birth uint32) string {
 		return ""
 	}
 	size := p.size.Sample(rand.New(rand.NewPCG(id.hash(uint64(birth)), 0x512e)))
-	return filler[:max(0, int(min(size, maxSize))-p.bare)]
+	return filler()[:max(0, int(min(size, maxSize))-p.bare)]
 }
 
 // annotate adds the payload to an object's annotations, which others may share.

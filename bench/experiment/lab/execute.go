@@ -67,8 +67,8 @@ func (l Lab) Execute(ctx context.Context, dir string, run experiment.Run) (exper
 	if x.file, err = raw.Stat(); err != nil {
 		return run, nil, err
 	}
-	for _, c := range run.Plan.Cases {
-		x.cases = append(x.cases, &progress{plan: c, dropped: map[string]string{}, stalls: map[string]int{}})
+	for i, c := range run.Plan.Cases {
+		x.cases = append(x.cases, &progress{plan: c, rank: rankOf(run.Plan, i), dropped: map[string]string{}, stalls: map[string]int{}})
 	}
 	if err := x.rounds(ctx); err != nil {
 		return x.run, x.samples, err

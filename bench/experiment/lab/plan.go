@@ -108,7 +108,7 @@ func NewPlan(cases []bench.Case, o Options) (experiment.Plan, error) {
 			p.Budget = 24 * time.Hour // the rounds are the limit
 		}
 	}
-	p.Profiling = p.Budget / 6
+	p.Profiling = p.Budget / 10
 	if o.Shard.Count > 0 {
 		p.Shard = o.Shard.String()
 		if p.Cases = o.Shard.of(p.Cases); len(p.Cases) == 0 {

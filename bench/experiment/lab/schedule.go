@@ -17,12 +17,32 @@ import (
 // progress is what the schedule knows of one case while it is sampled.
 type progress struct {
 	plan    experiment.PlannedCase
+	rank    int
 	rounds  int           // begun
 	took    time.Duration // in all rounds
 	dropped map[string]string
 	stalls  map[string]int // samples of an arm that were forgiven
 	samples []experiment.Measurement
 	width   float64 // of the widest ratio interval, as statistic.HalfWidth has it
+}
+
+// Ranks of cases where not all can be decided: each component is to have one.
+const (
+	headline = iota
+	firstOfComponent
+	further
+)
+
+// rankOf is the rank of a case of the plan.
+func rankOf(plan experiment.Plan, i int) int {
+	c := plan.Cases[i]
+	switch first := slices.IndexFunc(plan.Cases, func(o experiment.PlannedCase) bool { return o.Component == c.Component }); {
+	case c.Headline != "":
+		return headline
+	case first == i:
+		return firstOfComponent
+	}
+	return further
 }
 
 // over reports that nothing more can be learned: without the baseline or its
@@ -77,10 +97,10 @@ func next(plan experiment.Plan, cases []*progress, left time.Duration) (*progres
 }
 
 // before orders two cases that both want a round: those that lack rounds
-// first, fewest rounds and headlines first, deferred ones last of them; then by width.
-// A quick run that can't have all rounds takes those of one case after the other, the
-// headlines' first and then what needs least, so that its budget decides what it can
-// and does not end with a few rounds of everything.
+// first, fewest rounds and first ranks first, deferred ones last of them; then by width.
+// A quick run that can't have all rounds takes those of one case after the other, by
+// rank and then what needs least first, so that its budget decides what it can and
+// does not end with a few rounds of everything.
 func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool {
 	class := func(c *progress) int {
 		switch {
@@ -96,13 +116,13 @@ func before(plan experiment.Plan, a, b *progress, late map[*progress]bool) bool 
 	}
 	if class(a) < 2 {
 		if plan.Profile == Quick && len(late) > 0 && a.rounds > 0 && b.rounds > 0 {
-			if x, y := a.plan.Headline != "", b.plan.Headline != ""; x != y {
-				return x
+			if a.rank != b.rank {
+				return a.rank < b.rank
 			}
 			return a.needs(plan) < b.needs(plan)
 		}
 		if a.rounds == b.rounds {
-			return a.plan.Headline != "" && b.plan.Headline == ""
+			return a.rank < b.rank
 		}
 		return a.rounds < b.rounds
 	}
@@ -128,9 +148,9 @@ func needed(plan experiment.Plan, cases []*progress) (sum time.Duration, known b
 	return sum, true
 }
 
-// deferred are the most expensive cases, those of headlines last of them, as long as
-// the rounds that all cases need don't fit into what is left: a verdict on most cases
-// is worth more than too few samples of all. Every case gets its first round
+// deferred are the most expensive cases of the last rank, then of the rank before it, as
+// long as the rounds that all cases need don't fit into what is left: a verdict on most
+// cases is worth more than too few samples of all. Every case gets its first round
 // nevertheless.
 func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*progress]bool {
 	sum, known := needed(plan, cases)
@@ -140,13 +160,7 @@ func deferred(plan experiment.Plan, cases []*progress, left time.Duration) map[*
 	late := map[*progress]bool{}
 	expensive := slices.Clone(cases)
 	slices.SortStableFunc(expensive, func(a, b *progress) int {
-		if x, y := a.plan.Headline != "", b.plan.Headline != ""; x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Compare(b.needs(plan), a.needs(plan))
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.needs(plan), a.needs(plan)))
 	})
 	for _, c := range expensive {
 		if sum <= left {
