@@ -15,7 +15,7 @@ import (
 
 // WriteResults writes the pages that are kept beside the code, one a component and
 // the headlines, into dir; of an ablation its page of techniques, of a swap the
-// program's. They show every case, nulls included, and are derived from the result
+// program's, of releases one with a column a release. They show every case, nulls included, and are derived from the result
 // directory from alone, or without one from the stats of all the runs, of which each
 // is named.
 func WriteResults(dir, from string, runs []experiment.Run, stats verdict.Stats) ([]string, error) {
@@ -35,6 +35,8 @@ func WriteResults(dir, from string, runs []experiment.Run, stats verdict.Stats) 
 			return nil, err
 		}
 		pages[name] = page
+	case experiment.Releases:
+		pages["releases.md"] = releasesPage(run, stats)
 	default:
 		pages["headlines.md"] = headlinesPage(runs, stats)
 		for _, c := range stats.Components {
@@ -92,10 +94,58 @@ func componentPage(runs []experiment.Run, c verdict.ComponentStats) []byte {
 			name = ""
 		}
 	}
+	writeAhead(c, line)
 	for _, run := range runs {
 		writeProvenance(run, line)
 	}
 	return w.Bytes()
+}
+
+// writeAhead lists where a peer beside the baseline does better than each variant of
+// ours: the case's best row may be one that nobody can drop in.
+func writeAhead(c verdict.ComponentStats, line func(string, ...any)) {
+	var rows []string
+	compared := 0
+	for _, x := range c.Cases {
+		best := verdict.Row{}
+		var peers []verdict.Row
+		for _, r := range x.Rows {
+			switch y := r.Comparison; {
+			case y == nil || r.Control || y.Verdict == verdict.NoResult:
+			case r.Peer:
+				peers = append(peers, r)
+			case best.Comparison == nil || y.Ratio > best.Comparison.Ratio:
+				best = r
+			}
+		}
+		if len(peers) == 0 || best.Comparison == nil {
+			continue
+		}
+		compared++
+		for _, r := range peers {
+			if r.Comparison.Ratio > best.Comparison.Ratio {
+				rows = append(rows, fmt.Sprintf("| %s, %s | %s | %s | %s, %s | %s |", code(x.Name), quantity(x.Unit), text(r.Name),
+					wording.Times(r.Comparison.Ratio), text(best.Name), wording.Times(best.Comparison.Ratio), text(strings.Join(r.Relaxes, ", "))))
+			}
+		}
+	}
+	if compared == 0 {
+		return
+	}
+	line("")
+	line("## Where a peer is ahead")
+	line("")
+	if len(rows) == 0 {
+		line("No peer does better than the best of ours in %s.", wording.Count(compared, "case"))
+		return
+	}
+	line("Of %s; the ratios are those of the table above.", wording.Count(compared, "case"))
+	line("")
+	line("| case | peer | its ratio | the best of ours | what the peer relaxes |")
+	line("|---|---|--:|--:|---|")
+	for _, row := range rows {
+		line("%s", row)
+	}
 }
 
 // metric is the median of a row's samples in a unit.

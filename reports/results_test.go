@@ -113,6 +113,51 @@ func TestTechniquesPage(t *testing.T) {
 	}
 }
 
+func TestPeersAheadAreListed(t *testing.T) {
+	row := func(name string, peer bool, ratio float64, relaxes ...string) verdict.Row {
+		return verdict.Row{Arm: experiment.Arm{Name: name, Peer: peer, Relaxes: relaxes}, Comparison: &verdict.Comparison{Ratio: ratio, Verdict: verdict.Faster}}
+	}
+	of := func(rows ...verdict.Row) string {
+		var lines []string
+		rows = append(rows, verdict.Row{Arm: experiment.Arm{Name: "client-go", Peer: true}})
+		writeAhead(verdict.ComponentStats{Cases: []verdict.CaseStats{{Name: "op=x", Unit: "sec/op", Rows: rows}}}, func(format string, args ...any) {
+			lines = append(lines, fmt.Sprintf(format, args...))
+		})
+		return strings.Join(lines, "\n")
+	}
+	assert.Empty(t, of(row("ring", false, 2)), "the baseline is no peer beside itself")
+	assert.Contains(t, of(row("ring", false, 2), row("other", true, 1.9)), "No peer does better than the best of ours in 1 case.")
+	failed := row("failed", true, 9)
+	failed.Comparison.Verdict = verdict.NoResult
+	page := of(row("other", true, 3, "one-moment"), failed, row("ring", false, 2), row("slice", false, 1))
+	assert.Contains(t, page, "| `op=x`, time | other | 3.00× | ring, 2.00× | one-moment |")
+	assert.NotContains(t, page, "failed")
+}
+
+// Releases have a column each, in the order in which they were given.
+func TestReleasesPage(t *testing.T) {
+	run, _ := fixture(1)
+	arms := []experiment.Arm{{Name: "v0.36.0"}, {Name: "v0.36.2"}, {Name: "v0.36.1"}, {Name: "v0.36.0-again", Control: true}}
+	run.Plan.Profile, run.Plan.Cases = experiment.Releases, []experiment.PlannedCase{{Baseline: "v0.36.0", Arms: arms}}
+	stats := verdict.Stats{Decision: "One is the same. The other is slower.", Components: []verdict.ComponentStats{{Component: "queue", Cases: []verdict.CaseStats{{
+		Name: "op=a", Unit: "sec/op", NoiseFloor: 0.03, Rows: []verdict.Row{
+			{Arm: arms[0]},
+			{Arm: arms[2], Comparison: &verdict.Comparison{Ratio: 1.01, Low: 0.98, High: 1.04, Verdict: verdict.Same}},
+			{Arm: arms[1], Comparison: &verdict.Comparison{Ratio: 0.5, Low: 0.4, High: 0.6, Verdict: verdict.Slower}},
+		},
+	}, {Name: "op=b", Unit: "sec/op", Rows: []verdict.Row{{Arm: arms[2], Comparison: &verdict.Comparison{Verdict: verdict.NoResult}}}}}}}}
+	page := string(releasesPage(run, stats))
+	for _, want := range []string{
+		"- One is the same.\n- The other is slower.\n",
+		"| case | v0.36.2 | v0.36.1 | noise floor |",
+		"| `queue/op=a`, time | **0.50×, 0.40 to 0.60×** | 1.01×, 0.98 to 1.04× | 3% |",
+		"| `queue/op=b`, time | – | – | 0% |",
+		"AMD EPYC 7B13",
+	} {
+		assert.Contains(t, page, want)
+	}
+}
+
 func TestSlowerIsListed(t *testing.T) {
 	row := func(name string, ratio float64, v verdict.Verdict) verdict.Row {
 		return verdict.Row{Arm: experiment.Arm{Name: name}, Comparison: &verdict.Comparison{Ratio: ratio, Low: ratio - 0.02, High: ratio + 0.02, Verdict: v}}
