@@ -1,11 +1,6 @@
 package ablation
 
 var queueTechniques = []Technique{{
-	Name: "last-item", Component: "queue", Variant: "compact",
-	Why:   "a Done of the item that was handed out last needs no search",
-	Cases: []string{"op=reconcile/workers=4", "op=concurrent/producers=1/workers=1/window=4096", "op=cycle/keys=unique/n=10k"},
-	Edits: []Edit{lastItem},
-}, {
 	Name: "small-table", Component: "queue", Variant: "compact",
 	Why:   "a table of four keys or fewer is searched without a hash",
 	Cases: []string{"op=reconcile/workers=4", "op=cycle/keys=unique/n=10k", "op=cycle/keys=hot"},
@@ -49,14 +44,7 @@ var queueTechniques = []Technique{{
 	}},
 }}
 
-var (
-	lastItem = Edit{
-		File: "impl/internal/core/sets.go",
-		Old:  "\tif s.last != 0 && s.Keys.Key(s.last-1) == item {\n\t\treturn s.last - 1, true\n",
-		New:  "\tif false {\n\t\treturn s.last - 1, true\n",
-	}
-	smallTable = []Edit{
-		{File: "impl/internal/keytable/keytable.go", Old: "\tt.small.Store(!t.irreflexive)\n", New: "\tt.small.Store(false)\n"},
-		{File: "impl/internal/keytable/keytable.go", Old: "\t\tif !t.irreflexive {\n\t\t\tt.small.Store(true)", New: "\t\tif false {\n\t\t\tt.small.Store(true)"},
-	}
-)
+var smallTable = []Edit{
+	{File: "impl/internal/keytable/keytable.go", Old: "\tt.small.Store(!t.irreflexive)\n", New: "\tt.small.Store(false)\n"},
+	{File: "impl/internal/keytable/keytable.go", Old: "\t\tif !t.irreflexive {\n\t\t\tt.small.Store(true)", New: "\t\tif false {\n\t\t\tt.small.Store(true)"},
+}

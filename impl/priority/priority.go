@@ -331,7 +331,7 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	q.remove(slot)
 	q.leave(&e.X)
 	e.X = place{}
-	q.Hand(slot, e)
+	e.Hand()
 	q.ready--
 	q.eligible--
 	q.Handed()
@@ -363,7 +363,7 @@ func (q *priorityQueue[T]) Done(item T) {
 		q.Count(q.eligible, func() { q.Meter.Done(q.Keys.Times(slot)) })
 	}
 	q.Finished()
-	if q.Return(slot, e) {
+	if e.Return() {
 		q.eligible++
 		q.insert(slot)
 	} else if !e.X.waits() {

@@ -112,7 +112,8 @@ func (q *fused[T]) AddAfter(item T, d time.Duration) {
 	hash := q.Keys.Hash(item)
 	q.Lock() // nothing panics until Unlock
 	if !q.ShuttingDown() {
-		q.schedule(q.Enter(hash, item), at)
+		slot, _ := q.Keys.Enter(hash, item)
+		q.schedule(slot, at)
 	}
 	q.Unlock()
 }
@@ -170,7 +171,7 @@ func (q *fused[T]) reschedule(item T, next func(before int64, waited bool) (at i
 	if q.ShuttingDown() {
 		return true, false
 	}
-	slot := q.Enter(hash, item)
+	slot, _ := q.Keys.Enter(hash, item)
 	before := q.Keys.At(slot).X
 	waited = before != 0
 	if waited {
@@ -241,7 +242,7 @@ func (q *fused[T]) isWaiting(item T) bool {
 	hash := q.Keys.Hash(item)
 	q.Lock()
 	defer q.Unlock()
-	slot, found := q.Find(hash, item)
+	slot, found := q.Keys.Find(hash, item)
 	return found && q.Keys.At(slot).X != 0
 }
 

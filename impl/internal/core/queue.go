@@ -153,7 +153,7 @@ func (q *Queue[T, X]) hand() (item T) {
 	}
 	e := q.Keys.At(slot)
 	q.Ready.Shift(e.Word)
-	q.Hand(slot, e)
+	e.Hand()
 	q.Handed()
 	if q.Alone() {
 		q.Unlock()
@@ -176,7 +176,7 @@ func (q *Queue[T, X]) Done(item T) {
 		q.countDone(slot)
 	}
 	q.Finished()
-	if q.Return(slot, e) {
+	if e.Return() {
 		q.Push(&q.Ready, slot, e)
 		q.Leave(q.Ready.Len)
 		return

@@ -11,12 +11,9 @@ import (
 // whose place in a list is a link.
 //
 // Invariant: a key has an entry ⇔ it is dirty or in processing or its X is not
-// zero. last refers to an entry in processing.
+// zero.
 type Sets[T, X comparable] struct {
 	Keys keytable.Table[T, Entry[X]]
-	// last is one more than the slot that was handed out last: often the next call
-	// is about that one, and needs no search.
-	last uint32
 }
 
 // An Entry is all that is known of a key.
@@ -62,32 +59,9 @@ func (l *List) Shift(next uint32) {
 	l.Len--
 }
 
-// Hand marks an entry, which is in no list any more, as in processing only.
-func (s *Sets[T, X]) Hand(slot uint32, e *Entry[X]) {
-	e.Word = Processing
-	s.last = slot + 1
-}
-
-// Find finds the entry of an item that probably was the last one.
-func (s *Sets[T, X]) Find(hash uint32, item T) (slot uint32, found bool) {
-	if s.last != 0 && s.Keys.Key(s.last-1) == item {
-		return s.last - 1, true
-	}
-	return s.Keys.Find(hash, item)
-}
-
-// Enter is Find that makes an entry if there is none.
-func (s *Sets[T, X]) Enter(hash uint32, item T) (slot uint32) {
-	if s.last != 0 && s.Keys.Key(s.last-1) == item {
-		return s.last - 1
-	}
-	slot, _ = s.Keys.Enter(hash, item)
-	return slot
-}
-
 // Held finds the entry of an item in processing; nil if it is not.
 func (s *Sets[T, X]) Held(hash uint32, item T) (slot uint32, e *Entry[X]) {
-	slot, found := s.Find(hash, item)
+	slot, found := s.Keys.Find(hash, item)
 	if found {
 		if e = s.Keys.At(slot); e.Word&Processing != 0 {
 			return slot, e
@@ -96,11 +70,11 @@ func (s *Sets[T, X]) Held(hash uint32, item T) (slot uint32, e *Entry[X]) {
 	return 0, nil
 }
 
+// Hand marks an entry, which is in no list any more, as in processing only.
+func (e *Entry[X]) Hand() { e.Word = Processing }
+
 // Return ends the processing of an entry, and reports whether it is dirty.
-func (s *Sets[T, X]) Return(slot uint32, e *Entry[X]) (dirty bool) {
-	if slot == s.last-1 {
-		s.last = 0
-	}
+func (e *Entry[X]) Return() (dirty bool) {
 	e.Word &^= Processing
 	return e.Word&Dirty != 0
 }
