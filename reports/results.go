@@ -13,8 +13,8 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment/wording"
 )
 
-// WriteResults writes the pages that are kept beside the code, one a component and
-// the headlines, into dir; of an ablation its page of techniques, of a swap the
+// WriteResults writes the pages that are kept beside the code, one a component, the
+// headlines and what is slower, into dir; of an ablation its page of techniques, of a swap the
 // program's, of releases one with a column a release. They show every case, nulls included, and are derived from the result
 // directory from alone, or without one from the stats of all the runs, of which each
 // is named.
@@ -39,6 +39,7 @@ func WriteResults(dir, from string, runs []experiment.Run, stats verdict.Stats) 
 		pages["releases.md"] = releasesPage(run, stats)
 	default:
 		pages["headlines.md"] = headlinesPage(runs, stats)
+		pages["slower.md"] = slowerPage(runs, stats)
 		for _, c := range stats.Components {
 			pages[c.Component+".md"] = componentPage(runs, c)
 		}
@@ -177,7 +178,6 @@ func headlinesPage(runs []experiment.Run, stats verdict.Stats) []byte {
 		line("| %s, %s | %s | %s | %s | %s | %s | %s |", text(t.load), code(t.component+"/"+t.name), text(t.variant), text(t.quantity()),
 			wording.Times(t.atLeast), wording.Times(x.Ratio), interval(x), t.judge(x))
 	}
-	writeSlower(stats, line)
 	for _, run := range runs {
 		writeProvenance(run, line)
 	}
@@ -187,8 +187,10 @@ func headlinesPage(runs []experiment.Run, stats verdict.Stats) []byte {
 // slower is the ratio below which a loss against upstream is listed.
 const slower = 0.95
 
-// writeSlower lists where a variant is slower than upstream, which the best rows hide.
-func writeSlower(stats verdict.Stats, line func(string, ...any)) {
+// slowerPage lists where a variant is slower than upstream, which the best rows hide.
+func slowerPage(runs []experiment.Run, stats verdict.Stats) []byte {
+	var w bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	var rows []string
 	cases := 0
 	for _, c := range stats.Components {
@@ -202,18 +204,21 @@ func writeSlower(stats verdict.Stats, line func(string, ...any)) {
 			}
 		}
 	}
-	line("")
-	line("## Slower than upstream")
+	line("# Slower than upstream")
 	line("")
 	if len(rows) == 0 {
-		line("No variant is below %s of upstream in this run, of %s.", wording.Times(slower), wording.Count(cases, "case"))
-		return
+		line("No variant is below %s of upstream in %s.", wording.Times(slower), wording.Count(cases, "case"))
+	} else {
+		line("Below %s of upstream, of %s:", wording.Times(slower), wording.Count(cases, "case"))
+		line("")
+		line("| case | variant | ratio | interval | shown |")
+		line("|---|---|--:|---|---|")
 	}
-	line("Below %s of upstream in this run, of %s:", wording.Times(slower), wording.Count(cases, "case"))
-	line("")
-	line("| case | variant | ratio | interval | shown |")
-	line("|---|---|--:|---|---|")
 	for _, row := range rows {
 		line("%s", row)
 	}
+	for _, run := range runs {
+		writeProvenance(run, line)
+	}
+	return w.Bytes()
 }

@@ -73,7 +73,7 @@ func TestWriteResults(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	names, err := WriteResults(dir, "", []experiment.Run{run, {Command: []string{"again"}}}, stats)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"delaying-queue.md", "delta-fifo.md", "headlines.md", "indexer.md", "queue.md"}, names)
+	assert.Equal(t, []string{"delaying-queue.md", "delta-fifo.md", "headlines.md", "indexer.md", "queue.md", "slower.md"}, names)
 	page, err := os.ReadFile(filepath.Join(dir, "queue.md"))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "| Command | benchrun again |", "each run is named")
@@ -163,14 +163,12 @@ func TestSlowerIsListed(t *testing.T) {
 		return verdict.Row{Arm: experiment.Arm{Name: name}, Comparison: &verdict.Comparison{Ratio: ratio, Low: ratio - 0.02, High: ratio + 0.02, Verdict: v}}
 	}
 	of := func(rows ...verdict.Row) string {
-		var lines []string
 		stats := verdict.Stats{Components: []verdict.ComponentStats{{Component: "queue", Cases: []verdict.CaseStats{{Name: "op=x", Unit: "sec/op", Rows: rows}}}}}
-		writeSlower(stats, func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) })
-		return strings.Join(lines, "\n")
+		return string(slowerPage(nil, stats))
 	}
 	control := row("client-go again", 0.5, verdict.Slower)
 	control.Control = true
-	assert.Contains(t, of(row("ring", 0.96, verdict.Same), control, row("bare", 0, verdict.NoResult)), "No variant is below 0.95× of upstream in this run, of 1 case.")
+	assert.Contains(t, of(row("ring", 0.96, verdict.Same), control, row("bare", 0, verdict.NoResult)), "No variant is below 0.95× of upstream in 1 case.")
 	page := of(row("ring", 0.94, verdict.Same), row("compact", 0.5, verdict.Slower), row("sharded", 2, verdict.Faster))
 	assert.Contains(t, page, "| `queue/op=x`, time | ring | 0.94× | 0.92 to 0.96× | \\~ |")
 	assert.Contains(t, page, "| compact | 0.50× | 0.48 to 0.52× | slower |")
