@@ -62,7 +62,7 @@ func New[K comparable, V any]() *Table[K, V] {
 func (t *Table[K, V]) Init() {
 	t.seed = maphash.MakeSeed()
 	t.irreflexive = mayDifferFromItself(reflect.TypeFor[K]())
-	t.small.Store(!t.irreflexive)
+	t.Clear()
 }
 
 // Clear removes all keys and gives the memory back. The seed stays.
