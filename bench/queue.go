@@ -20,12 +20,12 @@ func queueCases(seed uint64) []Case {
 		return v.New(plain[string]())
 	})
 	return append(strings.cases(append(waits,
-		cycle("op=cycle/keys=unique/n=100", "Add, Get, Done of one item after the other; all state in the cache", 100, stringKeys, false, plain),
-		cycle("op=cycle/keys=unique/n=1k", "Add, Get, Done of one item after the other; the keys in a first-level cache or beside it", 1000, stringKeys, false, plain),
-		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, true, plain),
-		cycle("op=cycle/keys=unique/n=100k", "Add, Get, Done over more keys than a second-level cache holds", 100_000, stringKeys, false, plain),
-		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, false, plain),
-		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: three moments and five counters an item", 10_000, stringKeys, false, withMetrics),
+		cycle("op=cycle/keys=unique/n=100", "Add, Get, Done of one item after the other; all state in the cache", 100, stringKeys, "", plain),
+		cycle("op=cycle/keys=unique/n=1k", "Add, Get, Done of one item after the other; the keys in a first-level cache or beside it", 1000, stringKeys, "", plain),
+		cycle("op=cycle/keys=unique/n=10k", "Add, Get, Done of one item after the other", 10_000, stringKeys, "the cycles of the queue", plain),
+		cycle("op=cycle/keys=unique/n=100k", "Add, Get, Done over more keys than a second-level cache holds", 100_000, stringKeys, "", plain),
+		cycle("op=cycle/keys=unique/n=1M", "Add, Get, Done over more keys than any cache holds", 1_000_000, stringKeys, "", plain),
+		cycle("op=cycle/keys=unique/n=10k/metrics=all", "the same with all metrics on: three moments and five counters an item", 10_000, stringKeys, "", withMetrics),
 		question[impl.NewQueue[string]]{
 			name: "op=cycle/keys=unique/n=10k/metrics=all/clock=coarse", unit: cpuTime, null: newNullQueue(stringKeys, 10_000, 1),
 			summary: "the same, and every queue reads a CoarseClock of 1 ms: what is left when the clock costs nothing",
@@ -74,7 +74,7 @@ func queueCases(seed uint64) []Case {
 		backlog("op=backlog/n=100k", 100_000, false),
 		backlog("op=backlog/n=1M", 1_000_000, false),
 	)...), structs.cases(
-		cycle("op=cycle/keys=unique/key=struct/n=10k", "Add, Get, Done of types.NamespacedName keys", 10_000, structKeys, false, plain),
+		cycle("op=cycle/keys=unique/key=struct/n=10k", "Add, Get, Done of types.NamespacedName keys", 10_000, structKeys, "", plain),
 	)...)
 }
 
@@ -84,9 +84,9 @@ func withMetrics[T comparable]() workqueue.TypedQueueConfig[T] {
 	return workqueue.TypedQueueConfig[T]{Name: "bench", MetricsProvider: countingMetrics{}}
 }
 
-func cycle[T comparable](name, summary string, n int, keysOf func(int) []T, quick bool, config func() workqueue.TypedQueueConfig[T]) question[impl.NewQueue[T]] {
+func cycle[T comparable](name, summary string, n int, keysOf func(int) []T, head string, config func() workqueue.TypedQueueConfig[T]) question[impl.NewQueue[T]] {
 	return question[impl.NewQueue[T]]{
-		name: name, summary: summary, unit: cpuTime, quick: quick, null: newNullQueue(keysOf, n, 1),
+		name: name, summary: summary, unit: cpuTime, quick: head != "", head: head, null: newNullQueue(keysOf, n, 1),
 		run: func(b *testing.B, v impl.Variant[impl.NewQueue[T]]) {
 			cycleOver(b, v.New(config()), keysOf(n))
 		},
