@@ -14,10 +14,10 @@ import (
 )
 
 // WriteResults writes the pages that are kept beside the code, one a component, the
-// headlines and what is slower, into dir; of an ablation its page of techniques, of a swap the
-// program's, of releases one with a column a release. They show every case, nulls included, and are derived from the result
-// directory from alone, or without one from the stats of all the runs, of which each
-// is named.
+// headlines and what is slower, into dir; of an ablation its page of techniques, of a
+// swap the program's, of releases one with a column a release. They show every case,
+// nulls included, and are derived from the result directory from alone, or without one
+// from the stats of all the runs, of which each is named.
 func WriteResults(dir, from string, runs []experiment.Run, stats verdict.Stats) ([]string, error) {
 	run := runs[0]
 	pages := map[string][]byte{}

@@ -17,7 +17,7 @@ import (
 // progress is what the schedule knows of one case while it is sampled.
 type progress struct {
 	plan    experiment.PlannedCase
-	rank    int
+	rank    int           // headline, …
 	rounds  int           // begun
 	took    time.Duration // in all rounds
 	dropped map[string]string
