@@ -47,9 +47,8 @@ func createPods(count int) []corev1.Pod {
 	return pods
 }
 
-// informUnderReaders sends a pod's update as soon as one of the ten before it
-// has been handled, beside readers that list the namespace without pause.
-func informUnderReaders(b *testing.B, newInformer impl.NewInformer, pods []corev1.Pod, readers int) {
+// runInformer returns an informer that runs and has all pods, and its watch.
+func runInformer(b *testing.B, newInformer impl.NewInformer, pods []corev1.Pod, indexers cache.Indexers) (cache.SharedIndexInformer, *watch.FakeWatcher) {
 	watcher := watch.NewFakeWithChanSize(1, false)
 	informer := newInformer(&cache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -61,16 +60,21 @@ func informUnderReaders(b *testing.B, newInformer impl.NewInformer, pods []corev
 			}
 			return watcher, nil
 		},
-	}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
-		ResyncPeriod: time.Minute, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-	})
+	}, &corev1.Pod{}, cache.SharedIndexInformerOptions{ResyncPeriod: time.Minute, Indexers: indexers})
 	stop := make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() { informer.Run(stop) })
-	defer func() { close(stop); running.Wait() }()
+	b.Cleanup(func() { close(stop); running.Wait() })
 	if !cache.WaitForCacheSync(stop, informer.HasSynced) {
 		b.Fatal("the informer did not sync")
 	}
+	return informer, watcher
+}
+
+// informUnderReaders sends a pod's update as soon as one of the ten before it
+// has been handled, beside readers that list the namespace without pause.
+func informUnderReaders(b *testing.B, newInformer impl.NewInformer, pods []corev1.Pod, readers int) {
+	informer, watcher := runInformer(b, newInformer, pods, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	const queuedEvents = 10
 	var writes, reads, failed atomic.Int64
 	got := make(chan struct{}, queuedEvents)

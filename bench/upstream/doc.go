@@ -1,6 +1,7 @@
-// Package upstream has the benchmarks of client-go and controller-runtime under
-// their own names and with their own loads, each runnable with any variant, so
-// that what they print stands beside what upstream's print:
+// Package upstream has the benchmarks of client-go and controller-runtime, and that
+// of writes to the API server's store, under their own names and with their own
+// loads, each runnable with any variant, so that what they print stands beside what
+// upstream's print:
 //
 //	go test ./bench/upstream -run '^$' -bench . -count 10 > upstream.txt
 //	go test ./bench/upstream -run '^$' -bench . -count 10 -args -impl snapshot,ring > ours.txt

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
@@ -83,20 +84,37 @@ func TestNamesAreUpstreams(t *testing.T) {
 		"k8s.io/client-go":               {"tools/cache", "util/workqueue"},
 		"sigs.k8s.io/controller-runtime": {"pkg/controller/priorityqueue"},
 	} {
-		dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-		require.NoError(t, err)
+		dir := goOutput(t, "list", "-m", "-f", "{{.Dir}}", module)
 		for _, folder := range folders {
-			theirs = append(theirs, sources(t, filepath.Join(string(bytes.TrimSpace(dir)), folder))...)
+			theirs = append(theirs, sources(t, filepath.Join(dir, folder))...)
 		}
 	}
+	var apiserver struct{ Dir string } // not among our dependencies: it only has the benchmark's text
+	version := goOutput(t, "list", "-m", "-f", "{{.Version}}", "k8s.io/client-go")
+	require.NoError(t, json.Unmarshal([]byte(goOutput(t, "mod", "download", "-json", "k8s.io/apiserver@"+version)), &apiserver))
+	theirs = append(theirs, sources(t, filepath.Join(apiserver.Dir, "pkg/storage/cacher"))...)
+	benchmarks, err := os.ReadFile(filepath.Join(apiserver.Dir, "pkg/storage/testing/store_benchmarks.go"))
+	require.NoError(t, err)
+	theirs = append(theirs, benchmarks...)
 	ours := benchmarkFunc.FindAllStringSubmatch(string(sources(t, ".")), -1)
 	require.NotEmpty(t, ours)
 	for _, name := range ours {
 		assert.Contains(t, string(theirs), "\nfunc "+name[1]+"(b *testing.B)")
 	}
-	for _, part := range []string{`"podCount=%d"`, `"readers=%d"`, `"unlockWhileProcessing=%t"`, "{10_000, 20_000, 40_000, 80_000, 160_000}", "{0, 1, 10, 20, 40, 80}"} {
+	for _, part := range []string{
+		`"podCount=%d"`, `"readers=%d"`, `"unlockWhileProcessing=%t"`, "{10_000, 20_000, 40_000, 80_000, 160_000}", "{0, 1, 10, 20, 40, 80}",
+		`"Namespaces=%d/Pods=%d/Nodes=%d"`, `"Traffic=%s"`, `"Parallelism=%d"`, `"Background=%s/UseIndex=%v"`,
+		`"DeleteCreate"`, `"Patch"`, `"None"`, `"Watcher"`, `"Lister"`,
+	} {
 		assert.Contains(t, string(theirs), part)
 	}
+}
+
+func goOutput(t *testing.T, args ...string) string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", args...).Output()
+	require.NoError(t, err)
+	return string(bytes.TrimSpace(output))
 }
 
 func sources(t *testing.T, dir string) (all []byte) {
@@ -130,6 +148,9 @@ func TestEveryVariantRuns(t *testing.T) {
 		{BenchmarkIndexer, appendNames(nil, impl.Indexers())},
 		{BenchmarkLister_Match_1k_100, appendNames(nil, impl.Indexers())},
 		{func(b *testing.B) { informUnderReaders(b, variant(b, impl.Informers()), createPods(100), 2) }, appendNames(nil, impl.Informers())},
+		{func(b *testing.B) {
+			storeWriteThroughput(b, variant(b, impl.Informers()), podGrid{namespaces: 2, podsPerNamespace: 50, nodes: 10})
+		}, appendNames(nil, impl.Informers())},
 	} {
 		for _, name := range run.names {
 			*wanted = name
