@@ -119,7 +119,7 @@ func (s Suite) Main(ctx context.Context, args []string, stdout, stderr io.Writer
 		return exitGate
 	}
 	fmt.Fprintf(stderr, "error: %s\n", oneLine(err))
-	if err == errInterrupted {
+	if errors.Is(err, errInterrupted) {
 		return ExitInterrupted
 	}
 	return exitUsage

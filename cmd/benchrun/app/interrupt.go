@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ExitInterrupted is the code of a command that Ctrl-C ended at once, as shells have it.
+// ExitInterrupted is the code of a command that Ctrl-C ended before it was done, as shells have it.
 const ExitInterrupted = 130
 
 // atOnce are the commands that have nothing of use before they are done. The others

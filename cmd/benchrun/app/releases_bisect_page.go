@@ -32,8 +32,9 @@ func stepTable(steps []step) table {
 	return t
 }
 
-// bisectPage is releases.md: the cases that a release changed, and those that none did.
-func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release, steps []step) []byte {
+// bisectPage is releases.md: the cases that a release changed, and those that none did;
+// of a search that was cut short, what there is.
+func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release, steps []step, cutShort bool) []byte {
 	var w bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# Releases of %s that changed a case", path.Base(all[0].Module))
@@ -42,6 +43,10 @@ func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release,
 	line("with --commits the commits, between two that differ in a case were halved until it was known which changed it. A ratio is")
 	line("how many times as fast a release is as the one before it. Sure says that the intervals decided every step.")
 	line("")
+	if cutShort {
+		line("**The search did not come to its end**: there may be more.")
+		line("")
+	}
 	t := stepTable(steps)
 	if len(t.rows) > 0 {
 		line("| %s |", strings.Join(t.header, " | "))
@@ -63,6 +68,9 @@ func unchanged(stretches []stretch, steps []step) (same, undecided []string) {
 	floors := map[string]float64{}
 	for _, part := range stretches {
 		first, last := part.releases[0].Version, part.releases[len(part.releases)-1].Version
+		if len(part.stats.Components) == 0 {
+			undecided = append(undecided, fmt.Sprintf("all from %s to %s", first, last))
+		}
 		for _, c := range part.stats.Components {
 			for _, cs := range c.Cases {
 				name := c.Component + "/" + cs.Name

@@ -65,7 +65,7 @@ func TestBisectCases(t *testing.T) {
 	assert.Contains(t, stepTable(steps).rows[0], "v0.0.4")
 	stats, err := compare("", all[0], all[6])
 	require.NoError(t, err)
-	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps))
+	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps, false))
 	for _, want := range []string{
 		"# Releases of m that changed a case", "From v0.0.0 to v0.0.6, 7 releases: each minor was compared",
 		"| `queue/op=cycle` | v0.0.4 | v0.0.3 | 0.50× | 0.48 to 0.53× | slower | yes |", "- `queue/op=same`, noise floor", "benchrun releases bisect",
@@ -75,7 +75,7 @@ func TestBisectCases(t *testing.T) {
 	assert.NotContains(t, page, "- `queue/op=list`")
 	assert.NotContains(t, page, "Not decided")
 	stats.Components[0].Cases[2].Rows = nil
-	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps))
+	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, []stretch{{all, stats}}, all, steps, false))
 	assert.Contains(t, page, "Not decided:\n\n- `queue/op=same` from v0.0.0 to v0.0.6: no result\n")
 	assert.NotContains(t, page, "No change was shown")
 
@@ -90,9 +90,39 @@ func TestBisectCases(t *testing.T) {
 	require.NotEmpty(t, steps)
 	assert.True(t, slices.ContainsFunc(steps, func(x step) bool { return !x.Sure }), "a drift has no step that an interval could show")
 
+	assert.NotContains(t, page, "did not come to its end")
+}
+
+// A search that fails or is interrupted keeps what it has found.
+func TestBisectCutShort(t *testing.T) {
+	var all []releases.Release
+	for _, v := range []string{"v0.1.0", "v0.1.1", "v0.2.2", "v0.3.3"} {
+		all = append(all, releases.Release{Module: "m", Version: v})
+	}
 	failed := errors.New("disk full")
-	_, err = bisectAll([]stretch{{releases: all}}, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
-	assert.ErrorIs(t, err, failed)
+	var asked []string
+	answer := history{"op=cycle": {1, 1, 0.5, 0.5}}.compare(&asked)
+	stretches := stretchesOf(all)
+	compare := func(only string, compared ...releases.Release) (verdict.Stats, error) {
+		if compared[len(compared)-1].Version == "v0.3.3" {
+			return verdict.Stats{}, failed
+		}
+		return answer(only, compared...)
+	}
+	steps, err := bisectAll(stretches, compare)
+	require.ErrorIs(t, err, failed)
+	require.Len(t, steps, 1)
+	assert.Equal(t, "v0.2.2", steps[0].Version)
+	page := string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stretches, all, steps, true))
+	assert.Contains(t, page, "**The search did not come to its end**")
+	assert.Contains(t, page, "| `queue/op=cycle` | v0.2.2 |")
+	assert.Contains(t, page, "Not decided:\n\n- all from v0.2.2 to v0.3.3\n")
+
+	commits := func(releases.Release, releases.Release) []releases.Release { return all[1:2] }
+	steps[0].Sure = true
+	found, err := bisectCommits(steps, all, commits, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
+	require.ErrorIs(t, err, failed)
+	assert.Equal(t, steps, found, "to the release, if not to the commit")
 }
 
 // What one minor changes and the next undoes is found too.
