@@ -145,9 +145,8 @@ func limit(n int) int {
 	return n * maxMean
 }
 
-// grow is the next size for an index of n groups that holds used references.
-// grow is the size for an index of n groups that is full. Steps of alternately 4/3
-// and 3/2, from one power of two to the next, keep a large index at least two thirds
+// grow is the next size for an index of n groups that holds used references. Steps of
+// alternately 4/3 and 3/2, from one power of two to the next, keep a large index at least two thirds
 // as full as it may be; a small one grows fast, for building it again is a good
 // part of filling it.
 func grow(n, used int) int {
