@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/experiment"
@@ -21,7 +22,11 @@ func releasesPage(run experiment.Run, stats verdict.Stats) []byte {
 			releases = append(releases, text(a.Name))
 		}
 	}
-	line("# Releases compared with %s", text(baseline))
+	of := ""
+	for module := range run.Versions { // there is one
+		of = " of " + text(path.Base(module))
+	}
+	line("# Releases%s compared with %s", of, text(baseline))
 	line("")
 	for _, sentence := range strings.SplitAfter(stats.Decision, ". ") {
 		line("- %s", text(strings.TrimSpace(sentence)))

@@ -138,6 +138,7 @@ func TestPeersAheadAreListed(t *testing.T) {
 func TestReleasesPage(t *testing.T) {
 	run, _ := fixture(1)
 	arms := []experiment.Arm{{Name: "v0.36.0"}, {Name: "v0.36.2"}, {Name: "v0.36.1"}, {Name: "v0.36.0-again", Control: true}}
+	run.Versions = map[string]string{"k8s.io/client-go": "v0.36.0, v0.36.2, v0.36.1"}
 	run.Plan.Profile, run.Plan.Cases = experiment.Releases, []experiment.PlannedCase{{Baseline: "v0.36.0", Arms: arms}}
 	stats := verdict.Stats{Decision: "One is the same. The other is slower.", Components: []verdict.ComponentStats{{Component: "queue", Cases: []verdict.CaseStats{{
 		Name: "op=a", Unit: "sec/op", NoiseFloor: 0.03, Rows: []verdict.Row{
@@ -148,6 +149,7 @@ func TestReleasesPage(t *testing.T) {
 	}, {Name: "op=b", Unit: "sec/op", Rows: []verdict.Row{{Arm: arms[2], Comparison: &verdict.Comparison{Verdict: verdict.NoResult}}}}}}}}
 	page := string(releasesPage(run, stats))
 	for _, want := range []string{
+		"# Releases of client-go compared with v0.36.0\n",
 		"- One is the same.\n- The other is slower.\n",
 		"| case | v0.36.2 | v0.36.1 | noise floor |",
 		"| `queue/op=a`, time | **0.50×, 0.40 to 0.60×** | 1.01×, 0.98 to 1.04× | 3% |",
