@@ -400,17 +400,18 @@ func (e *LeaderElector) wait(d time.Duration, end <-chan struct{}, bound <-chan 
 // bounded returns the context of one call of the lock: it ends after CallTimeout, if
 // there is one, by the elector's clock.
 func (e *LeaderElector) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	if e.options.CallTimeout > 0 {
-		timer := e.clock.NewTimer(e.options.CallTimeout)
-		go func() {
-			defer timer.Stop()
-			select {
-			case <-timer.C():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
+	if e.options.CallTimeout <= 0 {
+		return ctx, func() {}
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	timer := e.clock.NewTimer(e.options.CallTimeout)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	return ctx, cancel
 }

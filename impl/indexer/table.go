@@ -34,8 +34,8 @@ func (t *table) after(i int) int {
 
 // insert adds an entry that is not there.
 func (t *table) insert(entry uint64) {
-	if 5*(t.used+1) > 4*len(t.entries) {
-		t.resize(max(len(t.entries)+len(t.entries)/3, 4))
+	if n := len(t.entries); 5*(t.used+1) > 4*n {
+		t.resize(max(n+n/3, min(2*n, 128), 4)) // a small one grows fast: most of a small store's build is this
 	}
 	t.used++
 	i := t.home(entry)
