@@ -118,6 +118,12 @@ func TestMeasure(t *testing.T) {
 		assert.Contains(t, saves, "strip status")
 		assert.True(t, slices.ContainsFunc(r.Changes, func(c Saving) bool { return c.Advised && c.Name == "strip managedFields" }))
 		assert.Contains(t, r.Summary, "Strip managedFields: ")
+		for _, c := range r.Changes {
+			if c.Name == "metadata only" { // a peak is three times what lives, the process itself included
+				all := r.Prediction.Peak.Value - 2*imaginedBase
+				assert.InEpsilon(t, 3*40_000*c.Bytes.Value/all, c.Peak.Value, 0.01, "of all objects, not of those measured")
+			}
+		}
 		require.NotEmpty(t, r.Transforms)
 		assert.Contains(t, r.Transforms[0].Code, "o.SetManagedFields(nil)")
 	})

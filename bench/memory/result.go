@@ -62,7 +62,8 @@ type Part struct {
 }
 
 // A Saving is what a change of how objects are held would save, in shares of what they
-// cost now; figures below zero say that it costs more.
+// cost now; figures below zero say that it costs more. Those of peaks are of as many
+// objects as are predicted for.
 type Saving struct {
 	Name    string `json:"name"`
 	How     string `json:"how"`
