@@ -128,7 +128,7 @@ func (m *measurement) paired(a *arm, of func(now, then child.Reading) float64) F
 			continue
 		}
 		sum, n := 0.0, 0.0
-		for _, same := range m.middle {
+		for _, same := range m.asItIs {
 			if now, ok := same.readings[round]; ok {
 				sum, n = sum+of(now, then), n+1
 			}
@@ -150,7 +150,7 @@ func ownStart(x child.Reading) float64 { return float64(x.Start.Resident) - floa
 // the same whatever is held: it makes savings small where there are few objects.
 func (m *measurement) grown(own func(child.Reading) float64) func(child.Reading) float64 {
 	constant := max(0, m.line(own).intercept)
-	times := float64(m.Objects) / float64(m.sizes[1])
+	times := float64(m.Objects) / float64(m.sizes[2])
 	return func(x child.Reading) float64 {
 		y := own(x)
 		return y + (times-1)*max(0, y-constant)
@@ -158,9 +158,9 @@ func (m *measurement) grown(own func(child.Reading) float64) func(child.Reading)
 }
 
 func (m *measurement) partsFound() (parts []Part) {
-	middle := m.middle[0]
-	n := float64(middle.objects)
-	bare := m.paired(middle, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / n })
+	asItIs := m.asItIs[0]
+	n := float64(asItIs.objects)
+	bare := m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / n })
 	rest := bare
 	for _, a := range m.arms {
 		if a.part == "" || len(a.readings) == 0 {
@@ -188,7 +188,7 @@ func (m *measurement) partsFound() (parts []Part) {
 	}
 	parts = slices.Insert(parts, end,
 		Part{Name: "the structures of the objects, names, other metadata", Bytes: rest},
-		Part{Name: "stores, indices and handlers", Bytes: m.paired(middle, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / n })})
+		Part{Name: "stores, indices and handlers", Bytes: m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / n })})
 	for _, a := range m.arms {
 		if a.intern && len(a.readings) > 0 {
 			parts = append(parts, Part{"strings that repeat", m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / n }), "in the objects"})

@@ -3,7 +3,7 @@
 //
 //  1. Package input counts the objects that a cache would hold and keeps a sample.
 //  2. [Measure] tries a small number, then plans the arms (plan.go): the load as it is
-//     at three sizes, and at one size without a part of the objects, with another way
+//     at three sizes, and at the largest without a part of the objects, with another way
 //     to hold or to list them, with other settings of the collector.
 //  3. Round by round, in an order shuffled anew, each arm is one fresh process of
 //     package child, fed by package feed (measure.go).

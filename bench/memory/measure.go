@@ -121,7 +121,7 @@ type measurement struct {
 	random   *rand.Rand
 	sizes    []int
 	base     []*arm // at each size
-	middle   []*arm // the base that what-ifs are compared with, and the same again
+	asItIs   []*arm // the base that what-ifs are compared with, and the same again
 	arms     []*arm
 	warnings []string
 	spoilt   map[string]string // arms that failed, and why
@@ -152,15 +152,15 @@ func (m *measurement) plan(ctx context.Context) error {
 	for _, n := range m.sizes {
 		m.base = append(m.base, m.arm(n, fmt.Sprintf("%d objects", n)))
 	}
-	m.middle = m.base[1:2]
+	m.asItIs = m.base[2:]
 	for range timesAgain {
-		m.middle = append(m.middle, m.arm(m.sizes[1], m.base[1].name+" again"))
+		m.asItIs = append(m.asItIs, m.arm(top, m.base[2].name+" again"))
 	}
-	changes, err := m.changes(m.sizes[1])
+	changes, err := m.changes(top)
 	if err != nil {
 		return err
 	}
-	m.arms = slices.Concat(m.base, m.middle[1:], m.parts(m.sizes[1]), changes, m.settings(m.sizes[1], float64(reading.BaseGo)+each*float64(m.sizes[1])))
+	m.arms = slices.Concat(m.base, m.asItIs[1:], m.parts(top), changes, m.settings(top, float64(reading.BaseGo)+each*float64(top)))
 	m.of += len(m.arms) * m.Repeats
 	for _, k := range m.Set.Kinds {
 		if m.Load.Form == child.Typed && !typed(k) {
@@ -240,7 +240,7 @@ func (m *measurement) sample(ctx context.Context, a *arm) (child.Reading, error)
 
 // together measures the advised changes at once, where there are two.
 func (m *measurement) together(ctx context.Context, r *Result) error {
-	both := m.arm(m.sizes[1], "")
+	both := m.arm(m.sizes[2], "")
 	var names []string
 	for _, c := range r.Changes {
 		if !c.Advised {
