@@ -54,7 +54,7 @@ func main() {
 	flag.StringVar(&o.benchrun, "benchrun", "benchrun", "the program that predicts")
 	flag.StringVar(&o.page, "page", "memory.md", "the page to write")
 	flag.IntVar(&o.objects, "objects", 10_000, "of each mix in the server")
-	flag.IntVar(&o.measured, "measured", 5_000, "that benchrun runs with at most")
+	flag.IntVar(&o.measured, "measured", 10_000, "that benchrun runs with at most")
 	flag.IntVar(&o.repeats, "repeats", 3, "of predictions and of programs")
 	flag.IntVar(&o.sample, "sample", 1_000, "objects of a mix that benchrun keeps")
 	flag.StringVar(&o.only, "only", "", "the only program to do")
