@@ -66,6 +66,7 @@ func bisectPage(run experiment.Run, stretches []stretch, all []releases.Release,
 // stretches that had too few samples to tell.
 func unchanged(stretches []stretch, steps []step) (same, undecided []string) {
 	floors := map[string]float64{}
+	found := func(name string) bool { return slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) }
 	for _, part := range stretches {
 		first, last := part.releases[0].Version, part.releases[len(part.releases)-1].Version
 		if len(part.stats.Components) == 0 {
@@ -79,12 +80,16 @@ func unchanged(stretches []stretch, steps []step) (same, undecided []string) {
 					floors[name] = max(floors[name], cs.NoiseFloor)
 				case verdict.TooFew, verdict.NoResult:
 					undecided = append(undecided, fmt.Sprintf("`%s` from %s to %s: %s", name, first, last, v))
+				default:
+					if !found(name) { // the search was cut short
+						undecided = append(undecided, fmt.Sprintf("`%s` from %s to %s: %s, by a release that was not found yet", name, first, last, v))
+					}
 				}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(floors)) {
-		if !slices.ContainsFunc(steps, func(x step) bool { return x.Case == name }) {
+		if !found(name) {
 			same = append(same, fmt.Sprintf("`%s`, noise floor at most %s", name, wording.Percent(floors[name])))
 		}
 	}

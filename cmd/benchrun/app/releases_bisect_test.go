@@ -118,6 +118,9 @@ func TestBisectCutShort(t *testing.T) {
 	assert.Contains(t, page, "| `queue/op=cycle` | v0.2.2 |")
 	assert.Contains(t, page, "Not decided:\n\n- all from v0.2.2 to v0.3.3\n")
 
+	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stretches, all, nil, true))
+	assert.Contains(t, page, "- `queue/op=cycle` from v0.1.0 to v0.2.2: slower, by a release that was not found yet\n")
+
 	commits := func(releases.Release, releases.Release) []releases.Release { return all[1:2] }
 	steps[0].Sure = true
 	found, err := bisectCommits(steps, all, commits, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
