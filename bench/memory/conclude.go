@@ -71,7 +71,7 @@ var usages = []struct {
 }
 
 func peak(x child.Reading) float64 {
-	return float64(max(x.Start.Resident, x.Service.Resident, x.Relist.Resident))
+	return float64(max(x.Start.Resident, x.Service.Resident, x.Relist.Resident, x.Resync.Resident))
 }
 
 // usage is what n objects take: as measured with an arm, or along the line.
@@ -103,7 +103,7 @@ func (m *measurement) over(arms []*arm, read func(child.Reading) float64) Figure
 			}
 		}
 	}
-	return figureOf(values)
+	return FigureOf(values)
 }
 
 // line is a metric over the three sizes.
@@ -135,7 +135,7 @@ func (m *measurement) paired(a *arm, of func(now, then child.Reading) float64) F
 		}
 		values = append(values, sum/n) // of none: not a number, which is left out
 	}
-	return figureOf(values)
+	return FigureOf(values)
 }
 
 // own is what objects take, without the process.
@@ -145,35 +145,22 @@ func ownPeak(x child.Reading) float64 { return peak(x) - float64(x.BaseResident)
 
 func ownStart(x child.Reading) float64 { return float64(x.Start.Resident) - float64(x.BaseResident) }
 
-// grown makes what a process takes with the objects of the what-ifs what it takes with
-// all of them. What does not grow with them, buffers of a page of the list above all, is
-// the same whatever is held: it makes savings small where there are few objects.
-func (m *measurement) grown(own func(child.Reading) float64) func(child.Reading) float64 {
-	constant := max(0, m.line(own).intercept)
-	times := float64(m.Objects) / float64(m.sizes[2])
-	return func(x child.Reading) float64 {
-		y := own(x)
-		return y + (times-1)*max(0, y-constant)
-	}
-}
-
 func (m *measurement) partsFound() (parts []Part) {
 	asItIs := m.asItIs[0]
-	n := float64(asItIs.objects)
-	bare := m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / n })
+	bare := m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Bare) - float64(x.BaseHeap)) / float64(x.Objects) })
 	rest := bare
 	for _, a := range m.arms {
 		if a.part == "" || len(a.readings) == 0 {
 			continue
 		}
-		read := func(now, then child.Reading) float64 { return (float64(now.Bare) - float64(then.Bare)) / n }
+		read := func(now, then child.Reading) float64 { return float64(now.Bare) - float64(then.Bare) }
 		switch {
 		case a.job.Blocked:
-			read = func(now, then child.Reading) float64 { return (float64(then.Live) - float64(now.Live)) / n }
+			read = func(now, then child.Reading) float64 { return float64(then.Live) - float64(now.Live) }
 		case a.within != "":
-			read = func(now, then child.Reading) float64 { return (float64(now.Live) - float64(then.Live)) / n }
+			read = func(now, then child.Reading) float64 { return float64(now.Live) - float64(then.Live) }
 		}
-		p := Part{a.part, m.paired(a, read), a.within}
+		p := Part{a.part, m.eachObject(a, read), a.within}
 		if p.Within == "" {
 			rest = Figure{rest.Value - p.Bytes.Value, rest.Low - p.Bytes.High, rest.High - p.Bytes.Low}
 		}
@@ -188,13 +175,21 @@ func (m *measurement) partsFound() (parts []Part) {
 	}
 	parts = slices.Insert(parts, end,
 		Part{Name: "the structures of the objects, names, other metadata", Bytes: rest},
-		Part{Name: "stores, indices and handlers", Bytes: m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / n })})
+		Part{Name: "stores, indices and handlers", Bytes: m.paired(asItIs, func(x, _ child.Reading) float64 { return (float64(x.Live) - float64(x.Bare)) / float64(x.Objects) })})
 	for _, a := range m.arms {
 		if a.intern && len(a.readings) > 0 {
-			parts = append(parts, Part{"strings that repeat", m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / n }), "in the objects"})
+			parts = append(parts, Part{"strings that repeat", m.eachObject(a, saves), "in the objects"})
 		}
 	}
 	return parts
+}
+
+// saves is what a change saves of what lives.
+func saves(now, then child.Reading) float64 { return own(now) - own(then) }
+
+// eachObject is what is read for each object of the load as it is.
+func (m *measurement) eachObject(a *arm, read func(now, then child.Reading) float64) Figure {
+	return m.paired(a, func(now, then child.Reading) float64 { return read(now, then) / float64(now.Objects) })
 }
 
 // compared is what a change saves.
@@ -204,21 +199,41 @@ func (m *measurement) compared(a *arm) Saving {
 	}
 	return Saving{
 		Name: a.name, How: a.how, Asks: a.asks, Objects: a.objects,
-		Bytes: m.paired(a, func(now, then child.Reading) float64 { return (own(now) - own(then)) / float64(a.objects) }),
-		Live:  share(own), Peak: share(m.grown(ownPeak)), Start: share(m.grown(ownStart)),
+		Bytes: m.eachObject(a, saves), Live: share(own), Peak: m.ofPeak(a, ownPeak), Start: m.ofPeak(a, ownStart),
 		CPU: share(func(x child.Reading) float64 { return x.Start.CPU.Seconds() }),
 	}
+}
+
+// ofPeak is the share of a peak that a change saves with all objects. What does not grow
+// with them, buffers of a page of the list above all, is the same whatever is held: it
+// makes savings small where there are few objects.
+func (m *measurement) ofPeak(a *arm, own func(child.Reading) float64) Figure {
+	constant := max(0, m.line(own).intercept)
+	return m.paired(a, func(now, then child.Reading) float64 {
+		grown := func(y float64) float64 {
+			return y + (float64(m.Objects)/float64(now.Objects)-1)*max(0, y-constant)
+		}
+		return 1 - grown(own(then))/grown(own(now))
+	})
 }
 
 func (m *measurement) setting(a *arm) Setting {
 	ratio := func(of func(child.Reading) float64) Figure {
 		return m.paired(a, func(now, then child.Reading) float64 { return of(then) / of(now) })
 	}
-	s := Setting{Name: a.name, GOGC: cmp.Or(a.job.GOGC, 100), MemLimit: a.job.Limit}
+	s := Setting{Name: a.name, GOGC: cmp.Or(a.job.GOGC, 100), MemLimit: a.memLimit()}
 	s.Peak = ratio(peak)
 	s.Service = ratio(func(x child.Reading) float64 { return float64(x.Service.Resident) })
 	s.CPU = ratio(func(x child.Reading) float64 { return (x.Start.CPU + x.Service.CPU + x.Relist.CPU).Seconds() })
 	return s
+}
+
+// memLimit is that of all its objects, 0 for none.
+func (a *arm) memLimit() int64 {
+	if a.limit == nil {
+		return 0
+	}
+	return a.limit(float64(a.objects))
 }
 
 // transforms prints the code of the changes that need some: those that any program

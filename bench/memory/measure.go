@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -32,7 +33,7 @@ const (
 	peakOverLive   = 4   // at most, as far as was seen
 	DefaultMost    = 10_000
 	DefaultRepeats = 3
-	timesAgain     = 2 // in a round, as all what-ifs are compared with it
+	timesAsItIs    = 3 // in a round, as all what-ifs are compared with it
 )
 
 func typed(k *input.Kind) bool { return scheme.Scheme.Recognizes(k.GroupVersionKind) }
@@ -121,7 +122,7 @@ type measurement struct {
 	random   *rand.Rand
 	sizes    []int
 	base     []*arm // at each size
-	asItIs   []*arm // the base that what-ifs are compared with, and the same again
+	asItIs   []*arm // what what-ifs are compared with
 	arms     []*arm
 	warnings []string
 	spoilt   map[string]string // arms that failed, and why
@@ -135,7 +136,7 @@ func (m *measurement) plan(ctx context.Context) error {
 	pilot := m.arm(min(pilotObjects, max(m.Objects, leastObjects)), "pilot")
 	pilot.job.StartOnly = true
 	m.of = 1
-	reading, err := m.sample(ctx, pilot)
+	reading, err := m.sample(ctx, pilot, 1)
 	if err != nil {
 		return err
 	}
@@ -152,15 +153,14 @@ func (m *measurement) plan(ctx context.Context) error {
 	for _, n := range m.sizes {
 		m.base = append(m.base, m.arm(n, fmt.Sprintf("%d objects", n)))
 	}
-	m.asItIs = m.base[2:]
-	for range timesAgain {
-		m.asItIs = append(m.asItIs, m.arm(top, m.base[2].name+" again"))
+	for range timesAsItIs {
+		m.asItIs = append(m.asItIs, m.arm(top, "as it is"))
 	}
 	changes, err := m.changes(top)
 	if err != nil {
 		return err
 	}
-	m.arms = slices.Concat(m.base, m.asItIs[1:], m.parts(top), changes, m.settings(top, float64(reading.BaseGo)+each*float64(top)))
+	m.arms = slices.Concat(m.base, m.asItIs, m.parts(top), changes, m.settings(top, float64(reading.BaseGo), each))
 	m.of += len(m.arms) * m.Repeats
 	for _, k := range m.Set.Kinds {
 		if m.Load.Form == child.Typed && !typed(k) {
@@ -182,6 +182,17 @@ func inStep(objects, most int) int {
 	return max(n, min(most, leastObjects))
 }
 
+// part is how many of its objects an arm of a what-if has in a round. How much of a
+// doubling of the heap the last objects fill is chance, and it is another for each what-if:
+// over the rounds they go through half of a doubling, so that a saving at the peak is that
+// of any number of objects and not of one.
+func (m *measurement) part(a *arm, round int) float64 {
+	if slices.Contains(m.base, a) {
+		return 1
+	}
+	return math.Exp2(-float64(round) / float64(m.Repeats))
+}
+
 // round measures each arm once.
 func (m *measurement) round(ctx context.Context, round int, arms []*arm) error {
 	for _, i := range m.random.Perm(len(arms)) {
@@ -190,11 +201,11 @@ func (m *measurement) round(ctx context.Context, round int, arms []*arm) error {
 			m.done++
 			continue
 		}
-		reading, err := m.sample(ctx, a)
+		reading, err := m.sample(ctx, a, m.part(a, round))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && slices.Contains(m.base, a):
+		case err != nil && (slices.Contains(m.base, a) || slices.Contains(m.asItIs, a)):
 			return fmt.Errorf("%s: %w", a.name, err)
 		case err != nil:
 			m.spoilt[a.name] = err.Error()
@@ -206,31 +217,36 @@ func (m *measurement) round(ctx context.Context, round int, arms []*arm) error {
 	return nil
 }
 
-// sample serves an arm's objects and runs its job.
-func (m *measurement) sample(ctx context.Context, a *arm) (child.Reading, error) {
+// sample serves a part of an arm's objects and runs its job.
+func (m *measurement) sample(ctx context.Context, a *arm, part float64) (child.Reading, error) {
 	if m.Progress != nil {
 		m.Progress(a.name, m.done, m.of)
 	}
 	m.done++
 	options := a.feed
 	options.Cache = &m.cache
-	server, err := feed.New(a.kinds, options)
+	kinds, expected := slices.Clone(a.kinds), 0
+	for i := range kinds {
+		kinds[i].Count = int(math.Ceil(part * float64(kinds[i].Count)))
+		expected += kinds[i].Count
+	}
+	server, err := feed.New(kinds, options)
 	if err != nil {
 		return child.Reading{}, err
 	}
 	defer server.Close()
 	defer server.CloseClientConnections()
-	a.job.Server = server.URL
-	reading, err := m.Sample(ctx, a.job)
+	job := a.job
+	job.Server = server.URL
+	if a.limit != nil {
+		job.Limit = a.limit(float64(expected))
+	}
+	reading, err := m.Sample(ctx, job)
 	if served := server.Err(); served != nil {
 		return reading, served
 	}
 	if err != nil {
 		return reading, err
-	}
-	expected := 0
-	for _, k := range a.kinds {
-		expected += k.Count
 	}
 	if reading.Objects != expected {
 		return reading, fmt.Errorf("the informers hold %d objects, expected %d", reading.Objects, expected)

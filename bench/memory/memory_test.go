@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,6 +136,24 @@ func TestMeasure(t *testing.T) {
 	})
 }
 
+// The collector runs when the heap has doubled, so that a saving of a quarter may be nothing
+// or a half at the peak, by how many objects there are: over the rounds it is a quarter.
+func TestSavingsAtThePeakAreOfAnyNumberOfObjects(t *testing.T) {
+	for _, objects := range []int{300, 340} {
+		p := problem(t)
+		p.Objects, p.Measured, p.Repeats = objects, objects, 6
+		p.Sample = func(ctx context.Context, j child.Job) (child.Reading, error) {
+			r, err := imagined(ctx, j)
+			r.Start.Resident = r.BaseResident + uint64(math.Exp2(math.Ceil(math.Log2(float64(r.Live-r.BaseHeap)))))
+			return r, err
+		}
+		r, err := Measure(t.Context(), p)
+		require.NoError(t, err)
+		i := slices.IndexFunc(r.Changes, func(c Saving) bool { return c.Name == "strip managedFields" })
+		assert.InDelta(t, r.Changes[i].Live.Value, r.Changes[i].Start.Value, 0.1, "%d objects", objects)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Problem){
 		"--objects: found -1":                    func(p *Problem) { p.Objects = -1 },
@@ -152,7 +171,7 @@ func TestRefused(t *testing.T) {
 		"the objects are metadata alone":         func(p *Problem) { p.Set.Kinds[0].MetaOnly = true },
 		"object 1 of Pod: ":                      func(p *Problem) { p.Set.Kinds[0].Sample[0] = []byte(`{"spec":`) },
 		"pilot failed":                           func(p *Problem) { p.Sample = fails("pilot failed", 0) },
-		"objects: the middle failed":             func(p *Problem) { p.Sample = fails("the middle failed", 1); p.Repeats = 1 },
+		"the middle failed":                      func(p *Problem) { p.Sample = fails("the middle failed", 1); p.Repeats = 1 },
 		"the informers hold 7 objects, expected": func(p *Problem) { p.Sample = short },
 	} {
 		p := problem(t)

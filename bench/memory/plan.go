@@ -55,6 +55,7 @@ type arm struct {
 	change  bool
 	objects int
 	job     child.Job
+	limit   func(objects float64) int64 // of memory; nil for none
 	feed    feed.Options
 	kinds   []feed.Kind
 	dropped []string // by a transform that can be printed
@@ -189,6 +190,9 @@ func (p Problem) programChanges(add func(name, how, asks string, change func(*ar
 			a.job.Indices = slices.DeleteFunc(slices.Clone(a.job.Indices), func(other string) bool { return other == index })
 		})
 	}
+	if p.Load.Handlers > 0 {
+		add("resync", "handlers are told of every object now and then (ResyncPeriod)", "a program that wants it", func(a *arm) { a.job.Resync = true })
+	}
 	if p.Load.Handlers > 1 {
 		add("one handler", "one event handler that hands on to the others", "handlers that may wait for each other", func(a *arm) { a.job.Handlers = 1 })
 	}
@@ -204,20 +208,18 @@ func (p Problem) programChanges(add func(name, how, asks string, change func(*ar
 	}
 }
 
-// settings are what-ifs of Go's collector.
-func (p Problem) settings(n int, live float64) (arms []*arm) {
-	for _, s := range []struct {
-		name  string
-		gogc  int
-		limit int64
-	}{
-		{"GOGC=50", 50, 0}, {"GOGC=200", 200, 0},
-		{"GOMEMLIMIT", 0, int64(live * defaultLimitFactor)},
-	} {
-		a := p.arm(n, s.name)
-		a.setting, a.job.GOGC, a.job.Limit = true, s.gogc, s.limit
+// settings are what-ifs of Go's collector, for a process that takes so much and so much
+// more for each object.
+func (p Problem) settings(n int, base, each float64) (arms []*arm) {
+	add := func(name string) *arm {
+		a := p.arm(n, name)
+		a.setting = true
 		arms = append(arms, a)
+		return a
 	}
+	add("GOGC=50").job.GOGC = 50
+	add("GOGC=200").job.GOGC = 200
+	add("GOMEMLIMIT").limit = func(objects float64) int64 { return int64((base + each*objects) * defaultLimitFactor) }
 	return arms
 }
 

@@ -27,7 +27,7 @@ func (r Result) Tables() []Table {
 }
 
 func (r Result) changesTable() Table {
-	t := Table{"What would make it less. Savings of what the objects take; ~ is within chance. A peak depends on which list ends last and where collections fall, too: there a saving may be half or twice as large in your program.", []string{"what if", "bytes an object", "at rest", "peak", "CPU of a start", "asks for"}, nil}
+	t := Table{"What would make it less. Savings of what the objects take; ~ is within chance. A peak depends on where collections fall too: its savings are means over numbers of objects, from all down to half as many, and with one of them may be half or twice as large.", []string{"what if", "bytes an object", "at rest", "peak", "CPU of a start", "asks for"}, nil}
 	for _, c := range r.Changes {
 		name := c.Name
 		if c.Advised {

@@ -82,16 +82,17 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A run with service and relist sees changes and a second list.
-func TestServiceAndRelist(t *testing.T) {
+// A run with service, relist and resync sees changes, a second list, and all objects again.
+func TestServiceRelistAndResync(t *testing.T) {
 	s := serve(t, feed.Options{})
 	j := job(s)
-	j.StartOnly = false
+	j.StartOnly, j.Resync = false, true
 	r, err := child.Run(t.Context(), j)
 	require.NoError(t, err)
 	require.NoError(t, s.Err())
 	assert.Positive(t, r.Service.Events)
 	assert.Positive(t, r.Relist.Heap)
+	assert.GreaterOrEqual(t, r.Resync.Events, int64(pods+widgets))
 	assert.Equal(t, pods+widgets, r.Objects)
 }
 

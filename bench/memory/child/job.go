@@ -7,7 +7,8 @@
 //     are in the stores and with the handlers: the start.
 //  3. It collects garbage and reads what lives: the rest.
 //  4. The server changes objects until the collector has run a few times: the
-//     service. The server ends all watches: the relist.
+//     service. The server ends all watches: the relist. Where the job asks for it,
+//     handlers are told of every object again: the resync.
 //  5. The informers are let go, the objects kept: what lives now is the objects
 //     alone, the difference is stores, indices and handlers.
 //
@@ -41,6 +42,7 @@ type Job struct {
 	GOGC      int      `json:"gogc,omitempty"`      // 0 for 100
 	Limit     int64    `json:"limit,omitempty"`     // of memory, as GOMEMLIMIT; 0 for none
 	StartOnly bool     `json:"startOnly,omitempty"` // no service and no relist
+	Resync    bool     `json:"resync,omitempty"`    // informers resync now and then
 }
 
 // A Kind is one informer, or one for each namespace.
@@ -69,6 +71,7 @@ type Reading struct {
 	Start        Phase    `json:"start"`
 	Service      Phase    `json:"service"`
 	Relist       Phase    `json:"relist"`
+	Resync       Phase    `json:"resync"`   // only of a job that asks for it
 	Timeline     []Moment `json:"timeline"` // of the start
 }
 

@@ -37,6 +37,9 @@ const (
 	mostRounds        = 10
 )
 
+// resyncEvery is how long informers that resync wait between.
+const resyncEvery = 4 * time.Second
+
 // A run is a job under way.
 type run struct {
 	job       Job
@@ -145,7 +148,11 @@ func (r *run) prepare() error {
 			if err != nil {
 				return err
 			}
-			if err := r.add(variant.New(s.listerWatcher(), s.example, cache.SharedIndexInformerOptions{Indexers: indexers}), transform); err != nil {
+			options := cache.SharedIndexInformerOptions{Indexers: indexers}
+			if r.job.Resync {
+				options.ResyncPeriod = resyncEvery
+			}
+			if err := r.add(variant.New(s.listerWatcher(), s.example, options), transform); err != nil {
 				return err
 			}
 		}
@@ -245,7 +252,7 @@ func (r *run) idle(ctx context.Context) error {
 	return fmt.Errorf("%s after all objects had come the process was still busy, %s, expected it to come to rest", longestBusy, limit)
 }
 
-// serve measures the service and the relist.
+// serve measures the service, the relist and the resync.
 func (r *run) serve(ctx context.Context, reading *Reading) error {
 	settle()
 	o, collected, calls := observe(), collections(), r.calls.Load()
@@ -283,6 +290,23 @@ func (r *run) serve(ctx context.Context, reading *Reading) error {
 		return err
 	}
 	reading.Relist = o.finish()
+	if !r.job.Resync {
+		return nil
+	}
+	calls = r.calls.Load()
+	live()
+	settle()
+	o = observe()
+	select {
+	case <-time.After(resyncEvery):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := r.idle(ctx); err != nil {
+		return err
+	}
+	reading.Resync = o.finish()
+	reading.Resync.Events = r.calls.Load() - calls
 	return nil
 }
 

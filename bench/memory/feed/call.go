@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -125,7 +126,7 @@ func (c call) watch(w http.ResponseWriter, r *http.Request) error {
 	at, version := len(s.orders), s.version
 	s.mu.Unlock()
 	if initial, _ := strconv.ParseBool(r.URL.Query().Get("sendInitialEvents")); initial {
-		if err := c.events(b, "ADDED", c.kind.count, version-int64(c.kind.count)); err != nil {
+		if err := c.events(b, send, "ADDED", c.kind.count, version-int64(c.kind.count)); err != nil {
 			return err
 		}
 		o := tree{"kind": c.kind.Kind.Kind, "apiVersion": c.kind.GroupVersion().String(), "metadata": tree{
@@ -160,7 +161,7 @@ func (c call) watch(w http.ResponseWriter, r *http.Request) error {
 			}
 			return err
 		}
-		if err := c.events(b, "MODIFIED", c.kind.count*order.changes/1000, order.version); err != nil {
+		if err := c.events(b, send, "MODIFIED", c.kind.count*order.changes/1000, order.version); err != nil {
 			return err
 		}
 		if err := send(); err != nil {
@@ -169,19 +170,41 @@ func (c call) watch(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
+// initialEvent is what an API server takes for one in protobuf, beside sending it, and half
+// of what it takes for others: kube-apiserver v1.37 used 53 µs of CPU time in all for a
+// ConfigMap of 5.7 kB, 82 for a Deployment of 4.8 and 84 for a Job of 4.5, and in JSON 97,
+// 144 and 218. A server that takes none lets clients fall behind, and ends lists of many
+// small objects before those of few large ones: peaks are others then.
+const initialEvent = 60 * time.Microsecond
+
+// busy takes a processor for as long, which is too short to sleep.
+func (e encoding) busy() {
+	cost := initialEvent
+	if e.media != mediaProtobuf {
+		cost *= 2
+	}
+	for began := time.Now(); time.Since(began) < cost; {
+	}
+}
+
 // events sends an event for each of the first n objects, over and over where
 // there are fewer.
-func (c call) events(w io.Writer, event string, n int, version int64) (err error) {
+func (c call) events(w io.Writer, send func() error, event string, n int, version int64) (err error) {
 	var scratch []byte
+	initial := event == "ADDED"
 	for sent := 0; sent < n && err == nil; {
 		before := sent
 		c.each(0, func(number int, t *template) bool {
 			scratch = t.write(scratch[:0], number, version+int64(sent))
 			sent++
 			err = c.kind.frame(w, c.encoding, event, scratch)
+			if initial && err == nil {
+				c.encoding.busy()
+				err = send()
+			}
 			return err == nil && sent < n
 		})
-		if sent == before || event == "ADDED" {
+		if sent == before || initial {
 			break
 		}
 	}

@@ -85,7 +85,7 @@ func TestCompleteBehindComma(t *testing.T) {
 
 func TestCompleteValues(t *testing.T) {
 	for flag, want := range map[string]string{
-		"memory --form": "typed unstructured metadata", "memory --encoding": "json protobuf cbor", "memory --list": "watchlist list pages",
+		"memory --form": "typed unstructured metadata", "memory --encoding": "protobuf json cbor", "memory --list": "watchlist list pages",
 		"memory --index": "namespace owner", "drive hot-keys --speed": "1 10 max",
 		"workload apply hot-keys --only": "objects events", "trace convert a --format": "compact jsonl", "list -o": "table json yaml csv",
 	} {

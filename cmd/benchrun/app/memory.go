@@ -84,7 +84,7 @@ func (l *memoryCommandLine) addTo(cmd *cobra.Command) {
 	f.IntVar(&p.Repeats, "repeats", memory.DefaultRepeats, "rounds; each measures everything once")
 	f.Uint64Var(&p.Seed, "seed", 1, "seed of the sample and of the order")
 	oneOf(cmd, &p.Load.Form, "form", "how objects are held", child.Typed, child.Unstructured, child.Metadata)
-	oneOf(cmd, &p.Load.Encoding, "encoding", "what the client asks for", "json", "protobuf", "cbor")
+	oneOf(cmd, &p.Load.Encoding, "encoding", "what the client asks for; client-go's typed clients ask for protobuf, the dynamic one for JSON", "protobuf", "json", "cbor")
 	oneOf(cmd, &p.Load.List, "list", "how it lists", "watchlist", "list", "pages")
 	f.StringVar(&p.Load.Informer, "informer", "client-go", "the informer, of benchrun list")
 	complete(cmd, "informer", variantNames(impl.Informers())...)
@@ -124,6 +124,9 @@ func (l *memoryCommandLine) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		progress.done()
 		return err
+	}
+	if l.problem.Load.Form == child.Unstructured && !cmd.Flags().Changed("encoding") {
+		l.problem.Load.Encoding = "json"
 	}
 	l.problem.Set, l.problem.Sample = set, sampleMemory
 	l.problem.Progress = func(doing string, done, of int) {

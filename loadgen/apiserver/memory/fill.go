@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -64,6 +66,18 @@ func (m mix) resources() (names []string) {
 	return names
 }
 
+// percentileLabel is what a program selects a part of the objects by: 0 to 99.
+const percentileLabel = "percentile"
+
+// part is how many of a mix's objects a program gets that selects so many percent.
+func (m mix) part(objects, percent int) (n int) {
+	for _, k := range m.kinds {
+		created := objects * k.share / 100
+		n += created/100*percent + min(created%100, percent)
+	}
+	return n
+}
+
 // fill creates the objects of a mix, each with its status where the kind has one.
 func fill(ctx context.Context, config *rest.Config, m mix, objects int) error {
 	config = rest.CopyConfig(config)
@@ -76,8 +90,16 @@ func fill(ctx context.Context, config *rest.Config, m mix, objects int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for _, k := range m.kinds {
+		created := 0
 		create := func(object loadgen.Object) {
 			object.SetNamespace(m.namespace())
+			labels := maps.Clone(object.GetLabels())
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[percentileLabel] = strconv.Itoa(created % 100)
+			object.SetLabels(labels)
+			created++
 			group.Go(func() error { return writer.Create(ctx, object) })
 		}
 		n := objects * k.share / 100

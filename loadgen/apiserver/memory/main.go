@@ -15,7 +15,9 @@
 //     fewer objects than there are.
 //  3. Real programs (programs.go) start again and again, each time as a process that
 //     reads its own heap, resident set and control group: informers of client-go, a
-//     manager of controller-runtime, and client-go's with each of a few changes.
+//     manager of controller-runtime, and client-go's with each of a few changes. Those
+//     with changes, and the same without, select parts of the objects in turn, from all
+//     to half, as benchrun does: where a collection falls is chance with any one number.
 //  4. The page compares (page.go).
 package main
 
@@ -25,6 +27,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -44,6 +47,7 @@ type options struct {
 	only              string // program
 	objects, measured int
 	repeats, sample   int
+	starts            int
 }
 
 func main() {
@@ -55,12 +59,14 @@ func main() {
 	flag.StringVar(&o.page, "page", "memory.md", "the page to write")
 	flag.IntVar(&o.objects, "objects", 10_000, "of each mix in the server")
 	flag.IntVar(&o.measured, "measured", 10_000, "that benchrun runs with at most")
-	flag.IntVar(&o.repeats, "repeats", 3, "of predictions and of programs")
+	flag.IntVar(&o.repeats, "repeats", 6, "rounds of predictions, and numbers of objects that changed programs are started with")
+	flag.IntVar(&o.starts, "starts", 4, "of a program with each number of objects")
 	flag.IntVar(&o.sample, "sample", 1_000, "objects of a mix that benchrun keeps")
 	flag.StringVar(&o.only, "only", "", "the only program to do")
 	flag.StringVar(&p.Kind, "program", "", "be this program: client-go or controller-runtime")
 	flag.StringVar(&p.Mix, "mix", "", "the only one to do; of the program")
 	flag.StringVar(&p.Change, "change", "", "of the program")
+	flag.IntVar(&p.Percent, "percent", 100, "of the objects that the program watches")
 	flag.Parse()
 	var err error
 	if p.Kind != "" {
@@ -134,20 +140,23 @@ func compare(ctx context.Context, o options, kubeconfig string, m mix, name, enc
 	if c.Prediction, err = predict(ctx, o, kubeconfig, m, encoding); err != nil {
 		return c, err
 	}
-	changes := []string{""}
+	changes, sizes := []string{""}, 1
 	if name == clientGo {
-		changes = append(changes, changeNames...)
+		changes, sizes = append(changes, changeNames...), o.repeats
 	}
-	for range o.repeats {
-		for _, change := range changes {
-			r, err := program{name, m.name, change}.start(ctx, kubeconfig)
-			if err != nil {
-				return c, fmt.Errorf("%s %s: %w", name, change, err)
+	for range o.starts {
+		for size := range sizes {
+			percent := int(math.Round(100 * math.Exp2(-float64(size)/float64(sizes)))) // as benchrun does
+			for _, change := range changes {
+				r, err := program{name, m.name, change, percent}.start(ctx, kubeconfig)
+				if err != nil {
+					return c, fmt.Errorf("%s %s: %w", name, change, err)
+				}
+				if expected := m.part(o.objects, percent); r.Objects != expected {
+					return c, fmt.Errorf("%s %s holds %d objects, expected %d", name, change, r.Objects, expected)
+				}
+				c.Reality[change] = append(c.Reality[change], r)
 			}
-			if r.Objects != o.objects {
-				return c, fmt.Errorf("%s %s holds %d objects, expected %d", name, change, r.Objects, o.objects)
-			}
-			c.Reality[change] = append(c.Reality[change], r)
 		}
 	}
 	return c, nil
@@ -184,7 +193,7 @@ func predict(ctx context.Context, o options, kubeconfig string, m mix, encoding 
 
 // A reading is what a program says of itself, in bytes.
 type reading struct {
-	Objects                             int
+	Objects, Percent                    int // of all that there are
 	BaseHeap, BaseResident, Live, Start uint64
 	BaseGroup, Group                    uint64 // of its control group; 0 if it may have none
 }
@@ -195,7 +204,7 @@ func (p program) start(ctx context.Context, kubeconfig string) (r reading, err e
 	if err != nil {
 		return r, err
 	}
-	c := exec.CommandContext(ctx, self, "-program", p.Kind, "-mix", p.Mix, "-change", p.Change)
+	c := exec.CommandContext(ctx, self, "-program", p.Kind, "-mix", p.Mix, "-change", p.Change, "-percent", strconv.Itoa(p.Percent))
 	c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	var stderr strings.Builder
 	c.Stderr = &stderr

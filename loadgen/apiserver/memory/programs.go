@@ -19,6 +19,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -39,14 +40,17 @@ const (
 	controllerRuntime = "controller-runtime"
 )
 
-// programKinds are the programs, with what they ask the server for.
-var programKinds = []struct{ name, encoding string }{{clientGo, "json"}, {controllerRuntime, "protobuf"}}
+// programKinds are the programs, with what they ask the server for by themselves.
+var programKinds = []struct{ name, encoding string }{{clientGo, "protobuf"}, {controllerRuntime, "protobuf"}}
 
 // changeNames are those of benchrun's what-ifs that are made to a real program.
-var changeNames = []string{"strip managedFields", "strip spec", "strip data", "metadata only", "encoding protobuf"}
+var changeNames = []string{"strip managedFields", "strip spec", "strip data", "metadata only", "encoding json"}
 
 // A program is a controller as people write it.
-type program struct{ Kind, Mix, Change string }
+type program struct {
+	Kind, Mix, Change string
+	Percent           int // of the objects that it watches
+}
 
 // afterStart is how long a program is left alone.
 const afterStart = 500 * time.Millisecond
@@ -81,11 +85,18 @@ func (p program) run(ctx context.Context) error {
 	}
 	time.Sleep(afterStart)
 	_, r.Group = group()
-	r.Start, r.Live, r.Objects = status("VmHWM"), live(), count()
+	r.Percent, r.Start, r.Live, r.Objects = p.Percent, status("VmHWM"), live(), count()
 	if r.Objects == 0 {
 		return errors.New("the stores are empty")
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// choose has a list bring the program's part of the objects.
+func (p program) choose(o *metav1.ListOptions) {
+	if p.Percent < 100 {
+		o.LabelSelector = fmt.Sprintf("%s<%d", percentileLabel, p.Percent)
+	}
 }
 
 // transform is a change's, nil for none.
@@ -125,8 +136,8 @@ func (p program) transform() cache.TransformFunc {
 
 // informers are client-go's, one of each kind.
 func (p program) informers(config *rest.Config, m mix) (start func(context.Context) error, count func() int, err error) {
-	if p.Change == "encoding protobuf" {
-		config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf"
+	if p.Change == "encoding json" {
+		config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	}
 	var all []cache.SharedIndexInformer
 	if p.Change == "metadata only" {
@@ -134,7 +145,7 @@ func (p program) informers(config *rest.Config, m mix) (start func(context.Conte
 		if err != nil {
 			return nil, nil, err
 		}
-		factory := metadatainformer.NewFilteredSharedInformerFactory(c, 0, m.namespace(), nil)
+		factory := metadatainformer.NewFilteredSharedInformerFactory(c, 0, m.namespace(), p.choose)
 		for _, k := range m.kinds {
 			all = append(all, factory.ForResource(k.GroupVersionResource).Informer())
 		}
@@ -143,7 +154,8 @@ func (p program) informers(config *rest.Config, m mix) (start func(context.Conte
 		if err != nil {
 			return nil, nil, err
 		}
-		factory := informers.NewSharedInformerFactoryWithOptions(c, 0, informers.WithNamespace(m.namespace()), informers.WithTransform(p.transform()))
+		factory := informers.NewSharedInformerFactoryWithOptions(c, 0, informers.WithNamespace(m.namespace()),
+			informers.WithTransform(p.transform()), informers.WithTweakListOptions(p.choose))
 		for _, k := range m.kinds {
 			generic, err := factory.ForResource(k.GroupVersionResource)
 			if err != nil {
