@@ -193,15 +193,16 @@ func (c comparison) writeChanges(b *bytes.Buffer) (orders []string) {
 			}
 			predicted, saved := []figure{change.Live, change.StartPeak}[i], c.read(change.Name, q.grown)
 			read := figure(memory.FigureOf(saved))
-			off, judged := predicted.Value/read.Value-1, "not judged"
+			off, judged := "", "not judged"
 			if read.Value >= leastSaving {
-				judged = verdict(off, mostSavingOff)
+				share := predicted.Value/read.Value - 1
+				off, judged = fmt.Sprintf("%+.1f%%", 100*share), verdict(share, mostSavingOff)
 				if judged != yes && math.Abs(predicted.Value-read.Value) <= noise(predicted, read, len(saved)) {
 					judged = "within noise"
 				}
 				savings = append(savings, saving{change.Name, predicted.Value, read.Value})
 			}
-			fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %+.1f%% | %s |\n", c.Mix, c.Objects, change.Name, q.name, predicted.percent(), read.percent(), 100*off, judged)
+			fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", c.Mix, c.Objects, change.Name, q.name, predicted.percent(), read.percent(), off, judged)
 		}
 		if len(savings) < 2 {
 			continue
