@@ -252,7 +252,7 @@ func (r *run) idle(ctx context.Context) error {
 	return fmt.Errorf("%s after all objects had come the process was still busy, %s, expected it to come to rest", longestBusy, limit)
 }
 
-// serve measures the service, the relist and the resync.
+// serve measures the service and the relist, and the resync where the job asks for it.
 func (r *run) serve(ctx context.Context, reading *Reading) error {
 	settle()
 	o, collected, calls := observe(), collections(), r.calls.Load()
@@ -290,13 +290,18 @@ func (r *run) serve(ctx context.Context, reading *Reading) error {
 		return err
 	}
 	reading.Relist = o.finish()
-	if !r.job.Resync {
-		return nil
+	if r.job.Resync {
+		return r.resync(ctx, reading)
 	}
-	calls = r.calls.Load()
+	return nil
+}
+
+// resync measures one period of the informers, in which each resyncs once.
+func (r *run) resync(ctx context.Context, reading *Reading) error {
+	calls := r.calls.Load()
 	live()
 	settle()
-	o = observe()
+	o := observe()
 	select {
 	case <-time.After(resyncEvery):
 	case <-ctx.Done():
