@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/google/btree"
+	"github.com/informerbench/informerbench/bench/peers/table"
 )
 
 // googleTree is a google/btree behind a lock. A list clones it, which costs
@@ -18,18 +19,18 @@ type pair struct {
 	obj any
 }
 
-func newGoogleTree() table {
-	return newOrdered(&googleTree{tree: btree.NewG(32, func(a, b pair) bool { return a.key < b.key })})
+func newGoogleTree() table.Table {
+	return table.Ordered(&googleTree{tree: btree.NewG(32, func(a, b pair) bool { return a.key < b.key })})
 }
 
-func (t *googleTree) get(key string) (any, bool) {
+func (t *googleTree) Get(key string) (any, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	found, ok := t.tree.Get(pair{key: key})
 	return found.obj, ok
 }
 
-func (t *googleTree) view() func(string, func(string, any) bool) {
+func (t *googleTree) View() func(string, func(string, any) bool) {
 	t.mu.Lock() // Clone changes the tree that it is of
 	clone := t.tree.Clone()
 	t.mu.Unlock()
@@ -38,12 +39,12 @@ func (t *googleTree) view() func(string, func(string, any) bool) {
 	}
 }
 
-func (t *googleTree) change(f func(changing)) {
+func (t *googleTree) Change(f func(table.Changing)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(t)
 }
 
-func (t *googleTree) set(key string, obj any) { t.tree.ReplaceOrInsert(pair{key, obj}) }
-func (t *googleTree) del(key string)          { t.tree.Delete(pair{key: key}) }
-func (t *googleTree) clear()                  { t.tree.Clear(false) }
+func (t *googleTree) Set(key string, obj any) { t.tree.ReplaceOrInsert(pair{key, obj}) }
+func (t *googleTree) Del(key string)          { t.tree.Delete(pair{key: key}) }
+func (t *googleTree) Clear()                  { t.tree.Clear(false) }

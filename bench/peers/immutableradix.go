@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
+	"github.com/informerbench/informerbench/bench/peers/table"
 )
 
 // radixTree publishes each version of a persistent radix tree: readers take no
@@ -12,15 +13,15 @@ type radixTree struct {
 	published atomic.Pointer[iradix.Tree[any]]
 }
 
-func newRadixTree() table {
+func newRadixTree() table.Table {
 	t := &radixTree{}
 	t.published.Store(iradix.New[any]())
-	return newOrdered(t)
+	return table.Ordered(t)
 }
 
-func (t *radixTree) get(key string) (any, bool) { return t.published.Load().Get([]byte(key)) }
+func (t *radixTree) Get(key string) (any, bool) { return t.published.Load().Get([]byte(key)) }
 
-func (t *radixTree) view() func(string, func(string, any) bool) {
+func (t *radixTree) View() func(string, func(string, any) bool) {
 	root := t.published.Load().Root()
 	return func(from string, visit func(string, any) bool) {
 		it := root.Iterator()
@@ -30,7 +31,7 @@ func (t *radixTree) view() func(string, func(string, any) bool) {
 	}
 }
 
-func (t *radixTree) change(f func(changing)) {
+func (t *radixTree) Change(f func(table.Changing)) {
 	tx := radixChange{t.published.Load().Txn()}
 	f(&tx)
 	t.published.Store(tx.Commit())
@@ -38,6 +39,6 @@ func (t *radixTree) change(f func(changing)) {
 
 type radixChange struct{ *iradix.Txn[any] }
 
-func (tx *radixChange) set(key string, obj any) { tx.Insert([]byte(key), obj) }
-func (tx *radixChange) del(key string)          { tx.Delete([]byte(key)) }
-func (tx *radixChange) clear()                  { tx.Txn = iradix.New[any]().Txn() }
+func (tx *radixChange) Set(key string, obj any) { tx.Insert([]byte(key), obj) }
+func (tx *radixChange) Del(key string)          { tx.Delete([]byte(key)) }
+func (tx *radixChange) Clear()                  { tx.Txn = iradix.New[any]().Txn() }

@@ -16,6 +16,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/informerbench/informerbench/bench/peers/outside"
+	"github.com/informerbench/informerbench/bench/peers/table"
 	"github.com/informerbench/informerbench/cmd/benchrun/app"
 	"github.com/informerbench/informerbench/impl"
 	"k8s.io/client-go/util/workqueue"
@@ -28,11 +30,11 @@ func add() error {
 		errs = append(errs, impl.Add("storage", impl.Variant[impl.NewStorage[string]]{
 			Name: name, Summary: summary, Peer: true, New: make, Relaxes: relaxes}))
 	}
-	indexer := func(name, summary string, make func() table, relaxes ...string) {
+	indexer := func(name, summary string, make func() table.Table, relaxes ...string) {
 		errs = append(errs, impl.Add("indexer", impl.Variant[impl.NewIndexer]{
-			Name: name, Summary: summary, Peer: true, New: newIndexer(make), Relaxes: relaxes}))
+			Name: name, Summary: summary, Peer: true, New: table.Indexer(make), Relaxes: relaxes}))
 	}
-	storage("deque", "gammazero/deque: a circular buffer", newDeque)
+	storage("deque", "gammazero/deque: a circular buffer", outside.NewStorage[string])
 	storage("xsync-queue", "xsync v4's UMPSCQueue: linked segments", newXsyncQueue,
 		"storage-no-retained-items", "no-retained-items")
 	errs = append(errs, impl.Add("rate-limiter", impl.Variant[impl.NewRateLimiter[string]]{
@@ -42,7 +44,8 @@ func add() error {
 	indexer("statedb-part", "cilium/statedb's persistent radix tree: readers take no lock", newPartTree)
 	indexer("immutable-radix", "hashicorp/go-immutable-radix: readers take no lock", newRadixTree)
 	indexer("memdb", "hashicorp/go-memdb: a table of radix trees, readers take no lock", newMemTable)
-	indexer("tidwall-btree", "tidwall/btree behind a lock, copied by lists", newTidwallTree)
+	errs = append(errs, impl.Add("indexer", impl.Variant[impl.NewIndexer]{
+		Name: "tidwall-btree", Summary: "tidwall/btree behind a lock, copied by lists", Peer: true, New: outside.NewIndexer}))
 	indexer("google-btree", "google/btree behind a lock, cloned by lists", newGoogleTree)
 	indexer("xsync-map", "xsync v4's Map for objects and for each index value", newXsyncTable,
 		"one-moment", "object-and-index-together", "transaction-one-moment", "replace-one-moment", "linearizable")

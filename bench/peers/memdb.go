@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
+	"github.com/informerbench/informerbench/bench/peers/table"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -21,11 +22,11 @@ type row struct {
 	values map[string][]string
 }
 
-func newMemTable() table { return &memTable{} }
+func newMemTable() table.Table { return &memTable{} }
 
 const rows, byKey = "objects", "id" // memdb asks for this name
 
-func (t *memTable) get(key string) (any, bool) {
+func (t *memTable) Get(key string) (any, bool) {
 	found, err := t.published.Load().Txn(false).First(rows, byKey, key)
 	if err != nil || found == nil {
 		return nil, false
@@ -33,9 +34,9 @@ func (t *memTable) get(key string) (any, bool) {
 	return found.(*row).obj, true
 }
 
-func (t *memTable) list(visit func(string, any)) { t.visit(byKey, visit) }
+func (t *memTable) Each(visit func(string, any)) { t.visit(byKey, visit) }
 
-func (t *memTable) having(index, value string, visit func(string, any)) {
+func (t *memTable) Having(index, value string, visit func(string, any)) {
 	t.visit("by "+index, visit, value)
 }
 
@@ -48,11 +49,11 @@ func (t *memTable) visit(index string, visit func(string, any), args ...any) {
 	}
 }
 
-func (t *memTable) write(txns []cache.ThreadSafeStoreTransaction) {
+func (t *memTable) Write(txns []cache.ThreadSafeStoreTransaction) {
 	have := make([]map[string][]string, len(txns))
 	for i, txn := range txns {
 		if txn.Type != cache.TransactionTypeDelete {
-			have[i] = valuesOf(t.indexers, txn.Key, txn.Object)
+			have[i] = table.ValuesOf(t.indexers, txn.Key, txn.Object)
 		}
 	}
 	tx := t.published.Load().Txn(true)
@@ -68,7 +69,7 @@ func (t *memTable) write(txns []cache.ThreadSafeStoreTransaction) {
 	tx.Commit()
 }
 
-func (t *memTable) reset(indexers cache.Indexers, items map[string]any) {
+func (t *memTable) Reset(indexers cache.Indexers, items map[string]any) {
 	indices := map[string]*memdb.IndexSchema{byKey: {Name: byKey, Unique: true, Indexer: keyIndex{}}}
 	for name := range indexers {
 		indices["by "+name] = &memdb.IndexSchema{Name: "by " + name, AllowMissing: true, Indexer: valueIndex{name: name}}
@@ -77,7 +78,7 @@ func (t *memTable) reset(indexers cache.Indexers, items map[string]any) {
 	must(err) // names are never empty
 	tx := db.Txn(true)
 	for key, obj := range items {
-		must(tx.Insert(rows, &row{key, obj, valuesOf(indexers, key, obj)})) // keys are strings that memdb can index
+		must(tx.Insert(rows, &row{key, obj, table.ValuesOf(indexers, key, obj)})) // keys are strings that memdb can index
 	}
 	tx.Commit()
 	t.indexers = indexers

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cilium/statedb/part"
+	"github.com/informerbench/informerbench/bench/peers/table"
 )
 
 // partTree publishes each version of statedb's persistent adaptive radix tree:
@@ -12,17 +13,17 @@ type partTree struct {
 	published atomic.Pointer[part.Tree[any]]
 }
 
-func newPartTree() table {
+func newPartTree() table.Table {
 	t := &partTree{}
 	t.publish(part.New[any](part.RootOnlyWatch))
-	return newOrdered(t)
+	return table.Ordered(t)
 }
 
 func (t *partTree) publish(tree part.Tree[any]) { t.published.Store(&tree) }
 
-func (t *partTree) get(key string) (any, bool) { return t.published.Load().Get([]byte(key)) }
+func (t *partTree) Get(key string) (any, bool) { return t.published.Load().Get([]byte(key)) }
 
-func (t *partTree) view() func(string, func(string, any) bool) {
+func (t *partTree) View() func(string, func(string, any) bool) {
 	tree := t.published.Load()
 	return func(from string, visit func(string, any) bool) {
 		it := tree.LowerBound([]byte(from))
@@ -31,7 +32,7 @@ func (t *partTree) view() func(string, func(string, any) bool) {
 	}
 }
 
-func (t *partTree) change(f func(changing)) {
+func (t *partTree) Change(f func(table.Changing)) {
 	tx := partChange{t.published.Load().Txn()}
 	f(&tx)
 	t.publish(tx.CommitAndNotify())
@@ -39,10 +40,10 @@ func (t *partTree) change(f func(changing)) {
 
 type partChange struct{ *part.Txn[any] }
 
-func (tx *partChange) set(key string, obj any) { tx.Insert([]byte(key), obj) }
-func (tx *partChange) del(key string)          { tx.Delete([]byte(key)) }
+func (tx *partChange) Set(key string, obj any) { tx.Insert([]byte(key), obj) }
+func (tx *partChange) Del(key string)          { tx.Delete([]byte(key)) }
 
-func (tx *partChange) clear() {
+func (tx *partChange) Clear() {
 	empty := part.New[any](part.RootOnlyWatch)
 	tx.Txn = empty.Txn()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"sync/atomic"
 
+	"github.com/informerbench/informerbench/bench/peers/table"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	watchcache "k8s.io/apiserver/pkg/storage/cacher/store"
@@ -15,11 +16,11 @@ type watchTable struct {
 	store atomic.Pointer[watchcache.Indexer] // another one where indices are added
 }
 
-func newWatchTable() table { return &watchTable{} }
+func newWatchTable() table.Table { return &watchTable{} }
 
 func (t *watchTable) current() watchcache.Indexer { return *t.store.Load() }
 
-func (t *watchTable) get(key string) (any, bool) {
+func (t *watchTable) Get(key string) (any, bool) {
 	found, exists, err := t.current().GetByKey(key)
 	if err != nil || !exists {
 		return nil, false
@@ -27,9 +28,9 @@ func (t *watchTable) get(key string) (any, bool) {
 	return held(found), true
 }
 
-func (t *watchTable) list(visit func(string, any)) { visitAll(t.current().List(), visit) }
+func (t *watchTable) Each(visit func(string, any)) { visitAll(t.current().List(), visit) }
 
-func (t *watchTable) having(index, value string, visit func(string, any)) {
+func (t *watchTable) Having(index, value string, visit func(string, any)) {
 	found, err := t.current().ByIndex(index, value)
 	must(err) // the store has every index that it was made with
 	visitAll(found, visit)
@@ -41,12 +42,12 @@ func visitAll(found []any, visit func(string, any)) {
 	}
 }
 
-func (t *watchTable) write(txns []cache.ThreadSafeStoreTransaction) {
+func (t *watchTable) Write(txns []cache.ThreadSafeStoreTransaction) {
 	for _, txn := range txns {
 		e := element(txn.Key, txn.Object)
 		var err error
 		if txn.Type == cache.TransactionTypeDelete {
-			if _, exists := t.get(txn.Key); exists { // it has an error for what is not there
+			if _, exists := t.Get(txn.Key); exists { // it has an error for what is not there
 				err = t.current().Delete(e)
 			}
 		} else {
@@ -56,7 +57,7 @@ func (t *watchTable) write(txns []cache.ThreadSafeStoreTransaction) {
 	}
 }
 
-func (t *watchTable) reset(indexers cache.Indexers, items map[string]any) {
+func (t *watchTable) Reset(indexers cache.Indexers, items map[string]any) {
 	held := cache.Indexers{}
 	for name, fn := range indexers {
 		held[name] = func(obj any) ([]string, error) { return fn(unboxed(obj)) }

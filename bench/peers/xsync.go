@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/peers/table"
 	"github.com/puzpuzpuz/xsync/v4"
 	"golang.org/x/time/rate"
 	"k8s.io/client-go/tools/cache"
@@ -15,48 +16,51 @@ import (
 // value: no lock that a list could hold, and no moment that it could show.
 type xsyncTable struct {
 	objects  *xsync.Map[string, any]
-	entries  *xsync.Map[string, *xsync.Map[string, any]]
+	entries  *xsync.Map[place, *xsync.Map[string, any]]
 	indexers cache.Indexers
 }
 
-func newXsyncTable() table {
-	return &xsyncTable{objects: xsync.NewMap[string, any](), entries: xsync.NewMap[string, *xsync.Map[string, any]]()}
+// A place is a value of an index.
+type place struct{ index, value string }
+
+func newXsyncTable() table.Table {
+	return &xsyncTable{objects: xsync.NewMap[string, any](), entries: xsync.NewMap[place, *xsync.Map[string, any]]()}
 }
 
-func (t *xsyncTable) get(key string) (any, bool) { return t.objects.Load(key) }
+func (t *xsyncTable) Get(key string) (any, bool) { return t.objects.Load(key) }
 
-func (t *xsyncTable) list(visit func(string, any)) {
+func (t *xsyncTable) Each(visit func(string, any)) {
 	t.objects.Range(func(key string, obj any) bool { visit(key, obj); return true })
 }
 
-func (t *xsyncTable) having(index, value string, visit func(string, any)) {
-	if having, ok := t.entries.Load(entries(index, value)); ok {
+func (t *xsyncTable) Having(index, value string, visit func(string, any)) {
+	if having, ok := t.entries.Load(place{index, value}); ok {
 		having.Range(func(key string, obj any) bool { visit(key, obj); return true })
 	}
 }
 
-func (t *xsyncTable) write(txns []cache.ThreadSafeStoreTransaction) {
-	for _, c := range changesOf(txns, t.indexers, t.get) {
-		if c.obj == nil {
-			t.objects.Delete(c.key)
+func (t *xsyncTable) Write(txns []cache.ThreadSafeStoreTransaction) {
+	for _, c := range table.Changes(txns, t.indexers, t.Get) {
+		if c.Obj == nil {
+			t.objects.Delete(c.Key)
 		} else {
-			t.objects.Store(c.key, c.obj)
+			t.objects.Store(c.Key, c.Obj)
 		}
-		for index, had := range c.had {
+		for index, had := range c.Had {
 			for _, value := range had {
-				if !slices.Contains(c.have[index], value) {
-					t.leave(entries(index, value), c.key)
+				if !slices.Contains(c.Have[index], value) {
+					t.leave(place{index, value}, c.Key)
 				}
 			}
 		}
-		t.enter(c.key, c.obj, c.have)
+		t.enter(c.Key, c.Obj, c.Have)
 	}
 }
 
 func (t *xsyncTable) enter(key string, obj any, have map[string][]string) {
 	for index, values := range have {
 		for _, value := range values {
-			having, _ := t.entries.LoadOrCompute(entries(index, value), func() (*xsync.Map[string, any], bool) {
+			having, _ := t.entries.LoadOrCompute(place{index, value}, func() (*xsync.Map[string, any], bool) {
 				return xsync.NewMap[string, any](), false
 			})
 			having.Store(key, obj)
@@ -64,18 +68,18 @@ func (t *xsyncTable) enter(key string, obj any, have map[string][]string) {
 	}
 }
 
-func (t *xsyncTable) leave(value, key string) {
-	if having, ok := t.entries.Load(value); ok {
+func (t *xsyncTable) leave(at place, key string) {
+	if having, ok := t.entries.Load(at); ok {
 		if having.Delete(key); having.Size() == 0 {
-			t.entries.Delete(value)
+			t.entries.Delete(at)
 		}
 	}
 }
 
-func (t *xsyncTable) reset(indexers cache.Indexers, items map[string]any) {
+func (t *xsyncTable) Reset(indexers cache.Indexers, items map[string]any) {
 	fresh := newXsyncTable().(*xsyncTable)
 	for key, obj := range items {
-		have := valuesOf(indexers, key, obj)
+		have := table.ValuesOf(indexers, key, obj)
 		fresh.objects.Store(key, obj)
 		fresh.enter(key, obj, have)
 	}
@@ -83,7 +87,7 @@ func (t *xsyncTable) reset(indexers cache.Indexers, items map[string]any) {
 	t.objects.Clear()
 	t.entries.Clear()
 	fresh.objects.Range(func(key string, obj any) bool { t.objects.Store(key, obj); return true })
-	fresh.entries.Range(func(value string, having *xsync.Map[string, any]) bool { t.entries.Store(value, having); return true })
+	fresh.entries.Range(func(at place, having *xsync.Map[string, any]) bool { t.entries.Store(at, having); return true })
 }
 
 // An xsyncQueue is xsync's unbounded queue as a work queue's storage: many

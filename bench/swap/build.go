@@ -26,7 +26,7 @@ type layout struct {
 }
 
 // lay writes into dir all that go build needs.
-func (t *target) lay(library, dir string) (layout, []Unnamed, error) {
+func (t *target) lay(library string, outside *outside, dir string) (layout, []Unnamed, error) {
 	l := layout{overlay: map[string]string{}, how: slices.Clone(t.kept)}
 	replaced := map[string]string{} // module → our copy
 	for _, name := range slices.Sorted(maps.Keys(t.modules)) {
@@ -54,11 +54,11 @@ func (t *target) lay(library, dir string) (layout, []Unnamed, error) {
 		}
 		replaced[name] = folder
 	}
-	registrations, left, err := t.generate()
+	registrations, left, err := t.generate(outside)
 	if err != nil {
 		return l, nil, err
 	}
-	packages, err := t.ours(library)
+	packages, err := t.ours(library, outside)
 	if err != nil {
 		return l, nil, err
 	}
@@ -243,17 +243,17 @@ func copyModule(u upstream, edited map[string][]byte) (string, error) {
 	return folder, nil
 }
 
-// build compiles the program with both arms and returns its path.
+// build compiles the program with all arms and returns its path.
 func (t *target) build(ctx context.Context, l layout, dir string) (string, error) {
 	program := filepath.Join(dir, "program")
 	args := append([]string{"build"}, l.flags...)
 	if _, err := gocommand.In(ctx, t.folder, l.env, append(args, "-o", program, t.pkg)...); err != nil {
-		return "", fmt.Errorf("%s can't be built with both arms: %w", t.pkg, err)
+		return "", fmt.Errorf("%s can't be built with all arms: %w", t.pkg, err)
 	}
 	return program, nil
 }
 
-// lifted lists the modules that the program has in another version with both arms
+// lifted lists the modules that the program has in another version with all arms
 // than without.
 func (t *target) lifted(ctx context.Context, l layout) ([]string, error) {
 	out, err := gocommand.In(ctx, t.folder, l.env, append(append([]string{"list"}, l.flags...), "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "--", t.pkg)...)

@@ -14,7 +14,7 @@ import (
 // generate returns the files that register what our arm has for each type that
 // occurs, by path: one beside main, and one in each package of the author's whose key
 // types only it can name.
-func (t *target) generate() (map[string][]byte, []Unnamed, error) {
+func (t *target) generate(o *outside) (map[string][]byte, []Unnamed, error) {
 	files := map[string]*registration{t.source: {pkg: t.pkg, name: "main", imports: map[string]string{}}}
 	main := files[t.source]
 	var left []Unnamed
@@ -24,6 +24,9 @@ func (t *target) generate() (map[string][]byte, []Unnamed, error) {
 			main.line("%s.SwapInformer = %s.New", main.use(clientGo+"/tools/cache"), main.use(t.generated()+"/informer"))
 			main.line("%s.SwapIndexer = func(k %[1]s.KeyFunc, i %[1]s.Indexers) %[1]s.Indexer { return %s.NewSnapshot(k, i) }",
 				main.use(clientGo+"/tools/cache"), main.use(t.generated()+"/indexer"))
+			if o != nil && o.indexer {
+				main.line("%s.OutsideIndexer = %s.%s", main.use(clientGo+"/tools/cache"), main.use(o.importPath(t)), outsideIndexer)
+			}
 			continue
 		}
 		for _, key := range t.keysOf(h) {
@@ -36,6 +39,9 @@ func (t *target) generate() (map[string][]byte, []Unnamed, error) {
 				files[in.dir] = &registration{pkg: in.path, name: in.name, imports: map[string]string{}}
 			}
 			files[in.dir].register(h, t.generated(), key)
+			if o != nil && o.storage && h.path == workqueueHooks.path {
+				files[in.dir].registerStorage(h, o.importPath(t), key)
+			}
 		}
 	}
 	main.line("%s.Serve()", main.use(t.generated()+"/probe"))
@@ -158,13 +164,22 @@ func (r *registration) use(path string) string {
 	return r.imports[path]
 }
 
-func (r *registration) register(h hooked, ours string, key types.Type) {
-	k := types.TypeString(key, func(p *types.Package) string {
+// keyText is a key's type in the file.
+func (r *registration) keyText(key types.Type) string {
+	return types.TypeString(key, func(p *types.Package) string {
 		if p.Path() == r.pkg || p.Name() == "main" {
 			return ""
 		}
 		return r.use(p.Path())
 	})
+}
+
+func (r *registration) registerStorage(h hooked, outside string, key types.Type) {
+	r.line("%s.OutsideRegister(%s.%s[%s])", r.use(h.module+"/"+h.path), r.use(outside), outsideStorage, r.keyText(key))
+}
+
+func (r *registration) register(h hooked, ours string, key types.Type) {
+	k := r.keyText(key)
 	hooks := r.use(h.module + "/" + h.path)
 	if h.module == controllerRuntime {
 		r.line("%s.SwapRegister(%s.New[%s])", hooks, r.use(ours+"/priority"), k)

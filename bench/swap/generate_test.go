@@ -53,7 +53,7 @@ func TestKeysAreRegisteredWhereTheyCanBeNamed(t *testing.T) {
 		"k8s.io/client-go/util/workqueue.NewTypedWithConfig":              {named(mine.Types, "private"), local},
 		"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.New": {types.Typ[types.Int]},
 	}
-	files, left, err := x.generate()
+	files, left, err := x.generate(&outside{path: "example.org/fast", copied: []string{"example.org/fast"}, storage: true})
 	require.NoError(t, err)
 	assert.Equal(t, []Unnamed{{"example.com/op/keys.local", "it is declared in a function"}}, left)
 	require.Len(t, files, 2)
@@ -62,8 +62,11 @@ func TestKeysAreRegisteredWhereTheyCanBeNamed(t *testing.T) {
 	assert.Contains(t, main, "NewFusedQueue[any]")
 	assert.Contains(t, main, ".New[int])")
 	assert.Contains(t, main, ".Serve()")
+	assert.Contains(t, main, `"example.com/op/informerbench_swap/outside/example.org/fast"`)
+	assert.Contains(t, main, ".NewStorage[any])")
 	keys := string(files[filepath.FromSlash("/op/keys/informerbench_register.go")])
 	assert.Contains(t, keys, "package keys")
 	assert.Contains(t, keys, "NewFusedQueue[private]")
+	assert.Contains(t, keys, ".NewStorage[private])")
 	assert.NotContains(t, keys, `"example.com/op/keys"`, "a package can't import itself")
 }

@@ -19,7 +19,7 @@ const ours = "github.com/informerbench/informerbench/impl"
 // ours returns the files of the probe and of the packages that replace client-go's,
 // as packages of the author's module: they are compiled against the versions that
 // the program has, and lift none.
-func (t *target) ours(library string) (map[string][]byte, error) {
+func (t *target) ours(library string, outside *outside) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	folder := filepath.Join(t.root, generatedPrefix+"swap")
 	probe, err := probeFiles.ReadDir("probe")
@@ -45,6 +45,16 @@ func (t *target) ours(library string) (map[string][]byte, error) {
 			wanted = append(wanted, "priority")
 		}
 	}
+	if outside != nil {
+		for file, text := range outside.files {
+			imports, text, err := t.rewriteImports(file, text, outside.copied)
+			if err != nil {
+				return nil, err
+			}
+			files[file] = inOurGo(text)
+			wanted = append(wanted, imports...)
+		}
+	}
 	for i := 0; i < len(wanted); i++ { // it grows
 		sources, err := filepath.Glob(filepath.Join(library, filepath.FromSlash(wanted[i]), "*.go"))
 		if err != nil || len(sources) == 0 {
@@ -58,7 +68,7 @@ func (t *target) ours(library string) (map[string][]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			imports, err := ourImports(source, text)
+			imports, text, err := t.rewriteImports(source, text, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -67,7 +77,6 @@ func (t *target) ours(library string) (map[string][]byte, error) {
 					wanted = append(wanted, name)
 				}
 			}
-			text = []byte(strings.ReplaceAll(string(text), `"`+ours+"/", `"`+t.generated()+"/"))
 			files[filepath.Join(folder, filepath.FromSlash(wanted[i]), filepath.Base(source))] = inOurGo(text)
 		}
 	}
@@ -83,16 +92,29 @@ func inOurGo(text []byte) []byte {
 	return append([]byte("//go:build go1.25\n\n"), text...)
 }
 
-func ourImports(source string, text []byte) ([]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), source, text, parser.ImportsOnly)
+// rewriteImports has a file import our library, and outside packages that are copied, from
+// where they are put, and returns the folders of the library that it imports.
+func (t *target) rewriteImports(source string, text []byte, copied []string) (library []string, edited []byte, err error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, source, text, parser.ImportsOnly)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []string
-	for _, spec := range file.Imports {
-		if p, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(p, ours+"/") {
-			list = append(list, path.Clean(strings.TrimPrefix(p, ours+"/")))
+	for _, spec := range slices.Backward(file.Imports) { // from the end, so that offsets stay right
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, nil, err
+		}
+		to := ""
+		if name, ok := strings.CutPrefix(p, ours+"/"); ok {
+			library = append(library, path.Clean(name))
+			to = path.Join(t.generated(), name)
+		} else if slices.Contains(copied, p) {
+			to = t.outsidePath(p)
+		}
+		if to != "" {
+			text = slices.Replace(text, files.Position(spec.Path.Pos()).Offset, files.Position(spec.Path.End()).Offset, []byte(strconv.Quote(to))...)
 		}
 	}
-	return list, nil
+	return library, text, nil
 }

@@ -146,6 +146,6 @@ func TestWaitsAreKnownToASixteenth(t *testing.T) {
 
 func TestArms(t *testing.T) {
 	assert.NoError(t, CheckArms([]string{"library", probe.Queues}))
-	assert.EqualError(t, CheckArms([]string{"client-go"}), `found "client-go", expected library, queues or informers`)
+	assert.EqualError(t, CheckArms([]string{"client-go"}), `found "client-go", expected library, queues, informers or outside`)
 	assert.EqualError(t, CheckArms([]string{"library", "library"}), "found library twice, expected different arms")
 }

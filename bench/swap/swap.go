@@ -7,6 +7,7 @@
 //	instances  the types that generic constructors are made for, by go/types
 //	generate   the files that register what takes their place
 //	library    our packages, as packages of the program's module
+//	outside    likewise somebody's containers for client-go's own queues and caches
 //	build      all of it given to go build as -overlay, -modfile or GOWORK
 //	process    programs, servers and load commands, each in a process group
 //	round      one arm under one load, told by the probe within the program
@@ -62,6 +63,7 @@ type Options struct {
 	Metrics string        // the URL of the program's metrics; "" for none
 	State   string        // a shell command that prints the state to compare; "" for none
 	Library string        // the folder of our library's source
+	Outside string        // the folder of a package with others' containers, for the outside arm; "" for none
 	Timeout time.Duration // for the server and the program to be ready, and for the program to be idle again
 	Stop    time.Duration // for both to end after SIGTERM
 }
@@ -118,10 +120,14 @@ func Build(ctx context.Context, o Options, temp string, say func(string)) (*Prog
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		return nil, err
 	}
-	if p.layout, p.left, err = t.lay(o.Library, files); err != nil {
+	outside, err := t.readOutside(ctx, o.Outside)
+	if err != nil {
 		return nil, err
 	}
-	say("building " + t.pkg + " with both arms")
+	if p.layout, p.left, err = t.lay(o.Library, outside, files); err != nil {
+		return nil, err
+	}
+	say("building " + t.pkg + " with all arms")
 	if p.binary, err = t.build(ctx, p.layout, temp); err != nil {
 		return nil, err
 	}
@@ -157,7 +163,11 @@ func (p *Program) Case() experiment.PlannedCase {
 		Arms:    []experiment.Arm{{Name: Baseline, Variant: Baseline, Peer: true, Summary: "the program as it is"}},
 	}
 	for _, arm := range p.options.Arms {
-		c.Arms = append(c.Arms, experiment.Arm{Name: arm, Variant: arm, Summary: "its " + strings.Join(probe.Arms[arm], " and ") + " swapped for ours"})
+		summary := "its " + strings.Join(probe.Arms[arm], " and ") + " swapped for ours"
+		if arm == probe.Outside {
+			summary = "client-go's queues and caches with the containers of " + p.options.Outside
+		}
+		c.Arms = append(c.Arms, experiment.Arm{Name: arm, Variant: arm, Summary: summary})
 	}
 	control := c.Arms[0]
 	control.Name, control.Control = Baseline+experiment.ControlSuffix, true
@@ -258,7 +268,7 @@ func Load(dir *os.Root) (Summary, bool, error) {
 func CheckArms(arms []string) error {
 	for i, arm := range arms {
 		if parts := probe.Arms[arm]; len(parts) == 0 {
-			return fmt.Errorf("found %q, expected library, %s or %s", arm, probe.Queues, probe.Informers)
+			return fmt.Errorf("found %q, expected library, %s, %s or %s", arm, probe.Queues, probe.Informers, probe.Outside)
 		}
 		if slices.Contains(arms[:i], arm) {
 			return fmt.Errorf("found %s twice, expected different arms", arm)

@@ -29,7 +29,7 @@ func TestBuilt(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	t.Setenv("PROGRAM_EVENTS", pipe)
 	p, err := Build(t.Context(), Options{
-		Dir: module, Main: "./cmd/manager", Arms: []string{"library"}, Load: "echo 400 > $PROGRAM_EVENTS", Library: Source(), Timeout: time.Minute, Stop: time.Minute,
+		Dir: module, Main: "./cmd/manager", Arms: []string{"library", "outside"}, Load: "echo 40000 > $PROGRAM_EVENTS", Library: Source(), Outside: "../peers/outside", Timeout: time.Minute, Stop: time.Minute,
 	}, t.TempDir(), func(step string) { t.Log(step) })
 	require.NoError(t, err)
 	assert.Equal(t, before, hashOf(t, module), "the module's files")
@@ -56,9 +56,10 @@ func TestBuilt(t *testing.T) {
 	assert.Empty(t, s.Panics)
 	assert.Equal(t, []Unnamed{{"example.com/program/keys.local", "it is declared in a function"}}, s.Unnamed)
 
-	how := map[string]string{}
+	how, outside := map[string]string{}, map[string]string{}
 	for _, r := range p.done {
-		if r.Arm != "library" {
+		how := map[string]map[string]string{"library": how, "outside": outside}[r.Arm]
+		if how == nil {
 			continue
 		}
 		for _, thing := range r.Used.Things {
@@ -78,6 +79,16 @@ func TestBuilt(t *testing.T) {
 		"NewTypedDelayingQueueWithConfig later types.NamespacedName": probe.Swapped,
 		"NewTypedWithConfig  string":                                 probe.Kept,
 	}, how)
+	assert.Equal(t, map[string]string{
+		"NewSharedIndexInformerWithOptions *v1.Pod ":                 probe.Swapped,
+		limiting + "pods string":                                     probe.Swapped,
+		limiting + "own main.podKey":                                 probe.Swapped,
+		limiting + "private keys.key":                                probe.Swapped,
+		limiting + "local keys.local":                                probe.Kept,
+		limiting + "old any":                                         probe.Swapped,
+		"NewTypedDelayingQueueWithConfig later types.NamespacedName": probe.Swapped,
+		"NewTypedWithConfig  string":                                 probe.Kept,
+	}, outside)
 	pods := slices.IndexFunc(s.Coverage, func(c Coverage) bool { return c.Constructor == "NewTypedRateLimitingQueueWithConfig" })
 	assert.Equal(t, s.Coverage[pods].SwappedAdds, s.Coverage[pods].Adds, "traffic of rate limiting queues")
 }

@@ -14,6 +14,9 @@
 //
 //   - A queue with a name reports to Config.MetricsProvider alone, as controller-runtime's
 //     provider is internal. One that is a ProviderByPriority has the depth of each priority.
+//   - The metric of how long items wait counts from Add until the worker has the item.
+//     controller-runtime's begins when one of its goroutines takes the item over from Add and
+//     ends before the worker is woken, which counts as work: so it shows less for a longer wait.
 //   - ShutDown may be called twice, and ShutDownWithDrain waits.
 //   - Config.OldestEvery, off by default, keeps a steady stream of important items from
 //     starving the others (kubernetes-sigs/controller-runtime#3261, #3496).

@@ -91,8 +91,9 @@ type ProviderByPriority interface {
 	NewDepthByPriority(name string) DepthByPriority
 }
 
-// DepthByPriority is the depth of a queue by priority.
-type DepthByPriority interface {
+// DepthByPriority is the depth of a queue by priority. It is an alias, so that a provider
+// need not import this package.
+type DepthByPriority = interface {
 	Inc(priority int)
 	Dec(priority int)
 }

@@ -26,6 +26,7 @@ const (
 const (
 	Queues    = "queues"
 	Informers = "informers"
+	Outside   = "outside" // the containers within client-go's queues and caches, by others' than ours
 )
 
 // Arms lists the parts that each arm replaces.
@@ -34,6 +35,7 @@ var Arms = map[string][]string{
 	"library":   {Queues, Informers},
 	Queues:      {Queues},
 	Informers:   {Informers},
+	Outside:     {Outside},
 }
 
 var swapped = Arms[os.Getenv(ArmVariable)]

@@ -9,6 +9,10 @@ import (
 // A Queue counts the traffic of one work queue. The hooks call it from the queue's
 // metrics, some of them under its lock.
 type Queue struct {
+	// Timed says that a hook calls Waited and Worked, and the times of Get and Done are
+	// not wanted.
+	Timed bool
+
 	depth             atomic.Int64
 	adds, gets, dones atomic.Int64
 	added             atomic.Int64 // since the reset
@@ -27,14 +31,24 @@ func (q *Queue) Add() {
 // Get notes that an item was handed out after so many seconds.
 func (q *Queue) Get(seconds float64) {
 	q.gets.Add(1)
-	q.wait.Observe(seconds)
+	if !q.Timed {
+		q.Waited(seconds)
+	}
 }
 
 // Done notes that its processing took so many seconds.
 func (q *Queue) Done(seconds float64) {
 	q.dones.Add(1)
-	q.work.Observe(seconds)
+	if !q.Timed {
+		q.Worked(seconds)
+	}
 }
+
+// Waited notes how long an item waited.
+func (q *Queue) Waited(seconds float64) { q.wait.Observe(seconds) }
+
+// Worked notes how long an item was worked on.
+func (q *Queue) Worked(seconds float64) { q.work.Observe(seconds) }
 
 // busy reports whether something is queued or in processing.
 func (q *Queue) busy() bool { return q.depth.Load() > 0 || q.gets.Load() > q.dones.Load() }

@@ -65,6 +65,9 @@ or input.`,
   # A load of ours, without one of your own
   benchrun swap ./cmd/manager --load 'benchrun workload apply rolling-update'
 
+  # Other containers within client-go's own queues and caches beside ours
+  benchrun swap ./cmd/manager --load 'make e2e' --arm library,outside --outside ./internal/btreeindexer
+
   # Queues alone and informers alone, in twelve rounds
   benchrun swap ./cmd/manager --load 'make e2e' --arm queues,informers --rounds 12`,
 		Args: cobra.ArbitraryArgs, // counted where they are read
@@ -75,8 +78,9 @@ or input.`,
 	f.StringVar(&l.Server, "server", "", "shell command that serves until SIGTERM, started anew each round (default none: the program finds its API server itself)")
 	f.StringVar(&l.State, "state", "", "shell command that prints the state that all arms have to end in")
 	f.StringVar(&l.Metrics, "metrics", "", "URL of the program's metrics, whose names are compared")
-	f.StringSliceVar(&l.Arms, "arm", []string{"library"}, "what is swapped: library (all), "+probe.Queues+", "+probe.Informers)
+	f.StringSliceVar(&l.Arms, "arm", []string{"library"}, "what is swapped: library (all), "+probe.Queues+", "+probe.Informers+", "+probe.Outside)
 	f.StringVar(&l.Library, "library", swap.Source(), "folder of the library's source")
+	f.StringVar(&l.Outside, "outside", "", "folder of a package whose NewIndexer and NewStorage make the containers of arm outside (see bench/peers/outside)")
 	f.DurationVar(&l.Timeout, "timeout", 5*time.Minute, "how long the server may take to be ready, and the program to be ready, and to be idle after the load")
 	f.DurationVar(&l.Stop, "stop", 30*time.Second, "how long both may take to stop after SIGTERM")
 	f.BoolVar(&l.force, "force", false, "go on even if queues and caches have less than 5% of the CPU time")
@@ -87,7 +91,7 @@ or input.`,
 	f.StringVar(&l.Name, "name", "", "what results call the program and its load (default the main package's folder)")
 	f.StringVar(&l.dir, "out", "", "result directory, new or empty (default reports/out/TIME-swap)")
 	l.out.addTo(cmd)
-	completeList(cmd, "arm", "library", probe.Queues, probe.Informers)
+	completeList(cmd, "arm", "library", probe.Queues, probe.Informers, probe.Outside)
 	return cmd
 }
 
@@ -109,6 +113,9 @@ func (l *swapCommandLine) check(cmd *cobra.Command, args []string) error {
 	}
 	if err := swap.CheckArms(l.Arms); err != nil {
 		return fmt.Errorf("--arm: %w", err)
+	}
+	if outside := slices.Contains(l.Arms, probe.Outside); outside != (l.Outside != "") {
+		return fmt.Errorf("--arm %s --outside %q: expected arm %s and its folder together", strings.Join(l.Arms, ","), l.Outside, probe.Outside)
 	}
 	for name, d := range map[string]time.Duration{"timeout": l.Timeout, "stop": l.Stop} {
 		if d <= 0 {

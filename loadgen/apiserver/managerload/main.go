@@ -5,7 +5,8 @@
 //	                    are scaled and jobs that begin among them, at a rate
 //	managerload state   what the controllers made of it
 //
-// No scheduler and no kubelet run: pods are made ready here.
+// No scheduler and no kubelet run: pods are made ready here. With -autoscalers the custom
+// resource of crds has to be there first.
 package main
 
 import (
@@ -35,6 +36,7 @@ var (
 	sets       = flag.Int("sets", 0, "how many stateful sets in each, with a service each")
 	replicas   = flag.Int("replicas", 10, "how many pods of each")
 	budgets    = flag.Bool("budgets", true, "give each deployment a PodDisruptionBudget")
+	scalers    = flag.Bool("autoscalers", false, "give each deployment a HorizontalPodAutoscaler once its pods are ready")
 	changes    = flag.Int("changes", 2000, "how many changes")
 	rate       = flag.Float64("rate", 100, "how many a second")
 	scale      = flag.Int("scale", 0, "each how many changes a deployment is scaled; 0: never")
@@ -126,12 +128,25 @@ func stateful(ctx context.Context, c kubernetes.Interface, ns, name string) erro
 	return err
 }
 
-// change makes pods ready in turns, an app's next to each other's, and not ready the next time.
 func change(ctx context.Context, c kubernetes.Interface) error {
 	pods, err := podsOf(ctx, c)
 	if err != nil {
 		return err
 	}
+	if !*scalers {
+		return changeAll(ctx, c, pods)
+	}
+	if err := report(ctx, c, pods); err != nil {
+		return err
+	}
+	if err := changeAll(ctx, c, pods); err != nil {
+		return err
+	}
+	return autoscaled(ctx, c)
+}
+
+// changeAll makes pods ready in turns, an app's next to each other's, and not ready the next time.
+func changeAll(ctx context.Context, c kubernetes.Interface, pods []corev1.Pod) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	tick := time.NewTicker(time.Duration(float64(time.Second) / *rate))
@@ -144,6 +159,9 @@ func change(ctx context.Context, c kubernetes.Interface) error {
 		}
 		ns := namespaceOf(i % *namespaces)
 		switch {
+		case *scalers && i >= len(pods) && i < len(pods)+*namespaces**apps:
+			name := fmt.Sprintf("app-%d", (i-len(pods)) / *namespaces)
+			g.Go(func() error { return autoscale(ctx, c, ns, name) })
 		case *scale > 0 && i%*scale == 1:
 			g.Go(func() error { return grow(ctx, c, ns, 1 + i / *scale % 10) })
 		case *jobs > 0 && i%*jobs == 2:
@@ -233,6 +251,13 @@ func state(ctx context.Context, c kubernetes.Interface) error {
 	}
 	for _, x := range disruptions.Items {
 		fmt.Println("budget", x.Namespace, x.Name, x.Status.ExpectedPods, x.Status.CurrentHealthy, x.Status.DisruptionsAllowed)
+	}
+	autoscalers, err := c.AutoscalingV2().HorizontalPodAutoscalers("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, x := range autoscalers.Items {
+		fmt.Println("autoscaler", x.Namespace, x.Name, x.Status.CurrentReplicas, x.Status.DesiredReplicas)
 	}
 	begun, err := c.BatchV1().Jobs("").List(ctx, metav1.ListOptions{})
 	if err != nil {

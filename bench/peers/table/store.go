@@ -1,4 +1,6 @@
-package main
+// Package table has client-go's indexer over containers that others have written: a Table, or
+// a Tree that one is made of.
+package table
 
 import (
 	"fmt"
@@ -12,25 +14,24 @@ import (
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/impl"
 	"github.com/informerbench/informerbench/impl/indexer"
 )
 
-// A table is what a peer stores: objects by key and by the values of their
-// indices. Everything but get, list and having is called by one goroutine at a
+// A Table is what a peer stores: objects by key and by the values of their
+// indices. Everything but Get, Each and Having is called by one goroutine at a
 // time; these three run beside it and see no change in the middle.
-type table interface {
-	get(key string) (obj any, exists bool)
-	list(visit func(key string, obj any))
-	having(index, value string, visit func(key string, obj any))
-	write(txns []cache.ThreadSafeStoreTransaction)
-	// reset makes items the contents, and indexers the indices.
-	reset(indexers cache.Indexers, items map[string]any)
+type Table interface {
+	Get(key string) (obj any, exists bool)
+	Each(visit func(key string, obj any))
+	Having(index, value string, visit func(key string, obj any))
+	Write(txns []cache.ThreadSafeStoreTransaction)
+	// Reset makes items the contents, and indexers the indices.
+	Reset(indexers cache.Indexers, items map[string]any)
 }
 
 // A store is upstream's thread-safe store over a table.
 type store struct {
-	table
+	Table
 	writing  sync.Mutex
 	indexers atomic.Pointer[cache.Indexers]
 	version  atomic.Pointer[string]
@@ -38,13 +39,13 @@ type store struct {
 
 var _ cache.ThreadSafeStoreWithTransaction = (*store)(nil)
 
-// newIndexer is the catalogue's constructor of an indexer over a peer's table.
-func newIndexer(newTable func() table) impl.NewIndexer {
+// Indexer is the constructor of an indexer over a table, as client-go's NewIndexer is.
+func Indexer(newTable func() Table) func(cache.KeyFunc, cache.Indexers) cache.Indexer {
 	return func(keyFunc cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
-		s := &store{table: newTable()}
+		s := &store{Table: newTable()}
 		s.Bookmark("")
 		indexers = maps.Clone(indexers)
-		s.reset(indexers, nil)
+		s.Table.Reset(indexers, nil)
 		s.indexers.Store(&indexers)
 		return indexer.New(keyFunc, s)
 	}
@@ -67,7 +68,7 @@ func (s *store) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.write(txns)
+	s.Table.Write(txns)
 	if last := txns[len(txns)-1].Object; last != nil {
 		if m, err := meta.Accessor(last); err == nil {
 			s.Bookmark(m.GetResourceVersion())
@@ -78,7 +79,7 @@ func (s *store) Transaction(txns ...cache.ThreadSafeStoreTransaction) {
 func (s *store) Replace(items map[string]any, resourceVersion string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.reset(*s.indexers.Load(), items)
+	s.Table.Reset(*s.indexers.Load(), items)
 	s.Bookmark(resourceVersion)
 }
 
@@ -96,23 +97,21 @@ func (s *store) AddIndexers(added cache.Indexers) error {
 		all[name] = fn
 	}
 	items := map[string]any{}
-	s.list(func(key string, obj any) { items[key] = obj })
-	s.reset(all, items)
+	s.Each(func(key string, obj any) { items[key] = obj })
+	s.Table.Reset(all, items)
 	s.indexers.Store(&all) // last: who finds an index finds its entries
 	return nil
 }
 
-func (s *store) Get(key string) (any, bool) { return s.get(key) }
-
 func (s *store) List() []any {
 	objs := []any{}
-	s.list(func(_ string, obj any) { objs = append(objs, obj) })
+	s.Each(func(_ string, obj any) { objs = append(objs, obj) })
 	return objs
 }
 
 func (s *store) ListKeys() []string {
 	keys := []string{}
-	s.list(func(key string, _ any) { keys = append(keys, key) })
+	s.Each(func(key string, _ any) { keys = append(keys, key) })
 	return keys
 }
 
@@ -135,7 +134,7 @@ func (s *store) Index(name string, obj any) ([]any, error) {
 	}
 	objs, seen := []any{}, sets.Set[string]{}
 	for _, value := range values {
-		s.having(name, value, func(key string, obj any) {
+		s.Having(name, value, func(key string, obj any) {
 			if len(values) > 1 && seen.Has(key) {
 				return
 			}
@@ -151,7 +150,7 @@ func (s *store) ByIndex(name, value string) ([]any, error) {
 		return nil, err
 	}
 	objs := []any{}
-	s.having(name, value, func(_ string, obj any) { objs = append(objs, obj) })
+	s.Having(name, value, func(_ string, obj any) { objs = append(objs, obj) })
 	return objs, nil
 }
 
@@ -160,7 +159,7 @@ func (s *store) IndexKeys(name, value string) ([]string, error) {
 		return nil, err
 	}
 	keys := []string{}
-	s.having(name, value, func(key string, _ any) { keys = append(keys, key) })
+	s.Having(name, value, func(key string, _ any) { keys = append(keys, key) })
 	slices.Sort(keys)
 	return keys, nil
 }
@@ -170,7 +169,7 @@ func (s *store) IndexKeys(name, value string) ([]string, error) {
 func (s *store) ListIndexFuncValues(name string) []string {
 	all := sets.Set[string]{}
 	if fn, err := s.indexFunc(name); err == nil {
-		s.list(func(_ string, obj any) {
+		s.Each(func(_ string, obj any) {
 			values, _ := fn(obj) // it had none when obj was stored
 			all.Insert(values...)
 		})
@@ -189,9 +188,9 @@ func (s *store) LastStoreSyncResourceVersion() string {
 	return *s.version.Load()
 }
 
-// valuesOf are obj's values by index, none if it is deleted. An index function's
+// ValuesOf are obj's values by index, none if it is deleted. An index function's
 // error is upstream's panic, before anything has changed.
-func valuesOf(indexers cache.Indexers, key string, obj any) map[string][]string {
+func ValuesOf(indexers cache.Indexers, key string, obj any) map[string][]string {
 	if obj == nil || len(indexers) == 0 {
 		return nil
 	}
@@ -206,34 +205,34 @@ func valuesOf(indexers cache.Indexers, key string, obj any) map[string][]string 
 	return all
 }
 
-// A change is a transaction and what its object has and had in the indices.
-type change struct {
-	key       string
-	obj       any // nil to delete
-	had, have map[string][]string
+// A Change is a transaction and what its object has and had in the indices.
+type Change struct {
+	Key       string
+	Obj       any // nil to delete
+	Had, Have map[string][]string
 }
 
-// changesOf is what txns change in a table that holds what get finds. One that
+// Changes is what txns change in a table that holds what get finds. One that
 // comes twice had the values that it got before.
-func changesOf(txns []cache.ThreadSafeStoreTransaction, indexers cache.Indexers, get func(string) (any, bool)) []change {
-	changes := make([]change, len(txns))
+func Changes(txns []cache.ThreadSafeStoreTransaction, indexers cache.Indexers, get func(string) (any, bool)) []Change {
+	changes := make([]Change, len(txns))
 	for i, txn := range txns {
-		c := change{key: txn.Key, obj: txn.Object}
+		c := Change{Key: txn.Key, Obj: txn.Object}
 		if txn.Type == cache.TransactionTypeDelete {
-			c.obj = nil
+			c.Obj = nil
 		}
-		before := slices.IndexFunc(changes[:i], func(c change) bool { return c.key == txn.Key })
+		before := slices.IndexFunc(changes[:i], func(c Change) bool { return c.Key == txn.Key })
 		if before >= 0 {
 			for j := i - 1; j >= before; j-- {
-				if changes[j].key == txn.Key {
-					c.had = changes[j].have
+				if changes[j].Key == txn.Key {
+					c.Had = changes[j].Have
 					break
 				}
 			}
 		} else if old, exists := get(txn.Key); exists {
-			c.had = valuesOf(indexers, txn.Key, old)
+			c.Had = ValuesOf(indexers, txn.Key, old)
 		}
-		c.have = valuesOf(indexers, txn.Key, c.obj)
+		c.Have = ValuesOf(indexers, txn.Key, c.Obj)
 		changes[i] = c
 	}
 	return changes
