@@ -129,8 +129,14 @@ func swapPage(root *os.Root, run experiment.Run, stats verdict.Stats) (name stri
 	line("")
 	line("%s", text(stats.Decision))
 	line("")
-	line("A real program, built once with client-go's queues and caches and with ours, under the same load in turns. Less is better")
+	line("A real program, built once with client-go's queues and caches and with others, under the same load in turns. Less is better")
 	line("everywhere; `of client-go's` is the ratio over rounds, with the interval that holds with %s confidence.", wording.Percent(run.Plan.Confidence))
+	line("")
+	for _, a := range run.Plan.Cases[0].Arms {
+		if !a.Control {
+			line("- %s: %s", code(a.Name), text(a.Summary))
+		}
+	}
 	for _, c := range stats.Components {
 		for _, x := range c.Cases {
 			line("")

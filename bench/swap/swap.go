@@ -75,6 +75,7 @@ type Program struct {
 	layout  layout
 	left    []Unnamed
 	lifted  []string
+	outside string // the package whose containers the outside arm has
 	binary  string
 	logs    string // the folder of rounds and of the children's output
 	rounds  map[string]int
@@ -124,6 +125,9 @@ func Build(ctx context.Context, o Options, temp string, say func(string)) (*Prog
 	if err != nil {
 		return nil, err
 	}
+	if outside != nil {
+		p.outside = outside.path
+	}
 	if p.layout, p.left, err = t.lay(o.Library, outside, files); err != nil {
 		return nil, err
 	}
@@ -165,7 +169,7 @@ func (p *Program) Case() experiment.PlannedCase {
 	for _, arm := range p.options.Arms {
 		summary := "its " + strings.Join(probe.Arms[arm], " and ") + " swapped for ours"
 		if arm == probe.Outside {
-			summary = "client-go's queues and caches with the containers of " + p.options.Outside
+			summary = "client-go's queues and caches with the containers of " + p.outside
 		}
 		c.Arms = append(c.Arms, experiment.Arm{Name: arm, Variant: arm, Summary: summary})
 	}

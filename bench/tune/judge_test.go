@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -116,6 +117,18 @@ type judgedSystem struct {
 	near, held, of int  // predictions within a quarter, in their intervals, of all
 	oracle         int  // near, of the true system at the measured rate and mean work
 	took           time.Duration
+	misses         map[string][]float64 // of each prediction by the form of arrivals: see missed
+}
+
+// missed is how far the truth lies from a prediction, in units of how far the end of its
+// interval on that side does, of logarithms: up to 1 it is inside.
+func missed(x Interval, truth, least float64) float64 {
+	log := func(v float64) float64 { return math.Log(least + v) }
+	end := x.High
+	if truth < x.Mean {
+		end = x.Low
+	}
+	return math.Abs(log(truth)-log(x.Mean)) / max(1e-9, math.Abs(log(end)-log(x.Mean)))
 }
 
 // judge fits a system and compares its predictions with what it does.
@@ -129,7 +142,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
 	_, err := f.fitBursts(t.Context(), seed, func(string) {})
 	require.NoError(t, err)
-	v := judgedSystem{kind: kind, scrapes: scrapes, took: time.Since(begin)}
+	v := judgedSystem{kind: kind, scrapes: scrapes, took: time.Since(begin), misses: map[string][]float64{}}
 	within := func(a, b float64) bool { return math.Abs(a/b-1) < 0.1 }
 	rate := cmp.Or(f.RawRate, f.ArrivalRate)
 	v.exact = within(rate, s.rate) && within(f.Service, s.mean) && within(average(x.work)*float64(len(x.work))/x.span/float64(s.workers), f.Utilisation)
@@ -147,6 +160,8 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		p99 := figures.Wait.P99
 		near := func(x float64) bool { return math.Abs(x-truth) <= max(0.25*truth, 0.1*average(x0(s))) }
 		v.of++
+		form := f.now().form()
+		v.misses[form] = append(v.misses[form], missed(p99, truth, 0.01*f.Busy))
 		if near(p99.Mean) {
 			v.near++
 		}
@@ -261,6 +276,18 @@ func judgement(all []judgedSystem) string {
 		for _, kind := range append(slices.Clone(kinds), "all") {
 			row(kind, scrapes)
 		}
+	}
+	b.WriteString("\n| form of arrivals that was found | predictions | in the 95% interval | with intervals so many times as wide, 95% would be |\n|---|---|---|---|\n")
+	misses := map[string][]float64{}
+	for _, v := range all {
+		for form, list := range v.misses {
+			misses[form] = append(misses[form], list...)
+		}
+	}
+	for _, form := range slices.Sorted(maps.Keys(misses)) {
+		list := slices.Sorted(slices.Values(misses[form]))
+		inside, _ := slices.BinarySearch(list, 1)
+		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.2f |\n", form, len(list), 100*float64(inside)/float64(len(list)), list[min(len(list)-1, len(list)*95/100)])
 	}
 	b.WriteString("\nThe oracle is the true system at the rate that was measured: what it misses, no method can tell from so short a time.\n")
 	return b.String()

@@ -15,7 +15,7 @@ type Queue struct {
 
 	depth             atomic.Int64
 	adds, gets, dones atomic.Int64
-	added             atomic.Int64 // since the reset
+	added, got        atomic.Int64 // since the reset
 	wait, work        Histogram
 }
 
@@ -31,6 +31,7 @@ func (q *Queue) Add() {
 // Get notes that an item was handed out after so many seconds.
 func (q *Queue) Get(seconds float64) {
 	q.gets.Add(1)
+	q.got.Add(1)
 	if !q.Timed {
 		q.Waited(seconds)
 	}
@@ -55,6 +56,7 @@ func (q *Queue) busy() bool { return q.depth.Load() > 0 || q.gets.Load() > q.don
 
 func (q *Queue) reset() {
 	q.added.Store(0)
+	q.got.Store(0)
 	q.wait.reset()
 	q.work.reset()
 }
@@ -69,7 +71,7 @@ type Traffic struct {
 }
 
 func (q *Queue) traffic() Traffic {
-	return Traffic{Adds: q.added.Load(), Gets: q.wait.count(), P50: q.wait.Quantile(0.5), P99: q.wait.Quantile(0.99), Work: q.work.Quantile(0.5)}
+	return Traffic{Adds: q.added.Load(), Gets: q.got.Load(), P50: q.wait.Quantile(0.5), P99: q.wait.Quantile(0.99), Work: q.work.Quantile(0.5)}
 }
 
 // A Histogram of times with sixteen buckets to each doubling, so that a quantile is
