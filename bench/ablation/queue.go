@@ -6,15 +6,6 @@ var queueTechniques = []Technique{{
 	Cases: []string{"op=reconcile/workers=4", "op=cycle/keys=unique/n=10k", "op=cycle/keys=hot"},
 	Edits: smallTable,
 }, {
-	Name: "references-left", Component: "queue", Variant: "compact",
-	Why:   "while a backlog is worked off the index keeps the references of removed keys, each of which would be a cache miss",
-	Cases: []string{"op=backlog/n=100k", "op=backlog/n=1M"},
-	Edits: []Edit{{
-		File: "impl/internal/keytable/keytable.go",
-		Old:  "if t.removals++; t.removals > removalsInRow && len(t.groups) >= staleGroups {",
-		New:  "if false {",
-	}},
-}, {
 	Name: "one-on-its-way", Component: "queue", Variant: "compact",
 	Why:   "a push wakes no worker while a woken one is on its way",
 	Cases: []string{"op=reconcile/workers=4", "op=concurrent/producers=4/workers=1024/window=4096"},
@@ -46,5 +37,5 @@ var queueTechniques = []Technique{{
 
 var smallTable = []Edit{
 	{File: "impl/internal/keytable/keytable.go", Old: "\tt.small.Store(!t.irreflexive)\n", New: "\tt.small.Store(false)\n"},
-	{File: "impl/internal/keytable/keytable.go", Old: "\t\tif !t.irreflexive {\n\t\t\tt.small.Store(true)", New: "\t\tif false {\n\t\t\tt.small.Store(true)"},
+	{File: "impl/internal/keytable/keytable.go", Old: "\tif t.used == 0 && !t.irreflexive {", New: "\tif false {"},
 }

@@ -20,12 +20,6 @@ const (
 	// minGroups is the least number of groups that is worth shrinking to: 32 KB,
 	// room for 5,120 keys.
 	minGroups = 512
-	// While keys are only removed, as where a backlog is worked off, their
-	// references stay in an index of at least staleGroups (16 KB) after the first
-	// removalsInRow: to find each would be a cache miss. An index that is full and
-	// less than half stale grows, so that it is not built again for every few keys.
-	removalsInRow = 64
-	staleGroups   = 256
 )
 
 // A group holds references packed to its front, then zeros. A reference is a
@@ -69,8 +63,6 @@ type index struct {
 	groups   []group
 	slotMask uint32
 	used     int // references
-	stale    int // of them to slots that lost their keys
-	removals int // since a key was inserted
 	limit    int // references at which it must grow
 }
 
@@ -133,7 +125,7 @@ func (x *index) reset(n, slots int) {
 		x.groups = make([]group, n)
 	}
 	x.slotMask = uint32(1)<<bits.Len(uint(slots+slots/2)) - 1
-	x.used, x.stale = 0, 0
+	x.used = 0
 	x.limit = limit(n)
 }
 

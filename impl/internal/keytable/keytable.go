@@ -31,8 +31,6 @@ const MaxSlot = 1<<30 - 2
 // Invariant: while the table is small, every key is in one of the slab's first
 // slots and the index is empty; else each occupied slot whose key equals itself
 // is referred to in the index, within reach of a probe from the key's home group.
-// Beside these the index may have stale references, of keys that were removed:
-// whoever follows one finds a free slot or another key.
 //
 // A key that does not equal itself (NaN, or a struct or interface that holds
 // one) can be inserted any number of times and is never found, as in a Go map;
@@ -123,7 +121,7 @@ func (t *Table[K, V]) Find(hash uint32, key K) (slot uint32, ok bool) {
 		for m := group.match(tag); m != 0; m &= m - 1 {
 			if ref := group.refs[at(m)]; ref^want <= low {
 				slot = ref&low - 1
-				if (t.stale == 0 || t.Holds(slot)) && t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+				if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
 					return slot, true
 				}
 			}
@@ -164,10 +162,8 @@ func (t *Table[K, V]) Insert(hash uint32, key K) (slot uint32) {
 	if t.irreflexive && key != key {
 		return slot
 	}
-	t.removals = 0
-	// An index that is half stale has room in its size.
 	if t.used >= t.limit || slot >= t.slotMask {
-		t.rebuild(grow(len(t.groups), min(t.used, 2*(t.used-t.stale))))
+		t.rebuild(grow(len(t.groups), t.used))
 		return slot // rebuild indexed the new slot too
 	}
 	t.refer(hash, slot)
@@ -197,7 +193,7 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 	for m := group.match(tag); m != 0; m &= m - 1 {
 		if ref := group.refs[at(m)]; ref^want <= low {
 			slot = ref&low - 1
-			if (t.stale == 0 || t.Holds(slot)) && t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
+			if t.blocks[slot/blockLen].chunk.keys[slot%blockLen] == key {
 				return slot, true
 			}
 		}
@@ -215,7 +211,6 @@ func (t *Table[K, V]) Enter(hash uint32, key K) (slot uint32, found bool) {
 		return slot, false
 	}
 	t.used++
-	t.removals = 0
 	group.tags[n], group.refs[n] = tag, want|(slot+1)
 	group.counts++
 	return slot, false
@@ -253,28 +248,18 @@ func (t *Table[K, V]) Remove(slot uint32) {
 	}
 	chunk := t.blocks[slot/blockLen].chunk
 	if !t.irreflexive || chunk.keys[slot%blockLen] == chunk.keys[slot%blockLen] {
-		if t.removals++; t.removals > removalsInRow && len(t.groups) >= staleGroups {
-			t.stale++
-		} else {
-			t.forget(chunk.hashes[slot%blockLen], slot)
-		}
+		t.forget(chunk.hashes[slot%blockLen], slot)
 	}
 	if slot < fewLen {
 		t.releaseFew(slot)
 	} else {
 		t.release(slot)
 	}
-	used := t.used - t.stale
-	if used < len(t.groups)*minMean && len(t.groups) > minGroups {
-		t.rebuild(shrink(used))
+	if t.used < len(t.groups)*minMean && len(t.groups) > minGroups {
+		t.rebuild(shrink(t.used))
 	}
-	if used == 0 {
-		if t.stale > 0 {
-			t.rebuild(len(t.groups))
-		}
-		if !t.irreflexive {
-			t.small.Store(true)
-		}
+	if t.used == 0 && !t.irreflexive {
+		t.small.Store(true)
 	}
 }
 
