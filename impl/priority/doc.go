@@ -1,5 +1,6 @@
 // Package priority has a priority queue that stands in for controller-runtime's: the same
-// interface and the same results, and New takes the same options. In a manager of
+// interface and the same results, and New takes the same options. A controller written with
+// client-go alone has no use for priorities: see package ratelimit. In a manager of
 // controller-runtime set NewQueue; to undo it, remove it:
 //
 //	controller.Options{
@@ -35,5 +36,5 @@
 // item that is added while it is processed takes O(log n) of those like it.
 //
 // This is a package of its own because controller-runtime's, whose interface it has, sets the
-// program's provider of work queue metrics when it is linked in. Without it, see package ratelimit.
+// program's provider of work queue metrics when it is linked in.
 package priority

@@ -329,7 +329,7 @@ func TestBadInput(t *testing.T) {
 		"swap a b --load x":             "found 2 arguments, expected one main package",
 		"swap -- a":                     "found 0 arguments, expected one main package",
 		"swap a":                        "--load: found nothing, expected a command that brings the load",
-		"swap a --load x --arm all":     `--arm: found "all", expected library, queues or informers`,
+		"swap a --load x --arm all":     `--arm: found "all", expected library, queues, informers or outside`,
 		"swap a --load x --stop 0s":     "--stop: found 0s, expected more than 0s",
 		"swap a --load x --rounds 0":    "--rounds: found 0, expected more than 0",
 		"swap a --load x --out " + full: "--out: " + full + " is not empty (it holds notes)",
