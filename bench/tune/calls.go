@@ -20,12 +20,11 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	share := q.Work.Sum / all
-	n := q.Work.Count()
 	made := max(c.Limiter.Count(), c.Request.Count())
 	if made == 0 {
 		made = c.Calls()
 	}
-	f.Calls = made * share / n
+	f.Calls = made * share / q.Work.Count()
 	if o.Calls > 0 {
 		f.Calls = o.Calls
 	}
@@ -37,6 +36,33 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		f.Service = f.Busy
 		return
 	}
+	f.timed(c, o)
+	busy := 0
+	for _, other := range d.Queues {
+		if other.Work.Sum > worked*all {
+			busy++
+		}
+	}
+	if busy > 1 && o.Calls == 0 {
+		f.Model.undivided = own
+		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
+	}
+	if f.overlap(o) {
+		return
+	}
+	f.made = made / f.Interval
+	if own {
+		f.made = 0
+	}
+	f.reconcileCalls(f.Calls, f.CallLatency)
+	f.limit()
+	if busy > 1 && o.Calls == 0 && !own {
+		f.division = divisible(d, q, made, f.Throttle+f.CallLatency)
+	}
+}
+
+// timed takes from the client's counters how long a call waited and took.
+func (f *fit) timed(c scrape.Client, o Options) {
 	if c.Limiter.Count() > 0 {
 		f.Throttle = c.Limiter.Mean()
 	} else {
@@ -53,39 +79,25 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	} else if c.Request.Count() == 0 {
 		f.unknown("the calls' latency, which counts as the reconciles' own work as far as no limit tells it: rest_client_request_duration_seconds is missing; --call-latency says it")
 	}
-	busy := 0
-	for _, other := range d.Queues {
-		if other.Work.Sum > worked*all {
-			busy++
-		}
-	}
-	if busy > 1 && o.Calls == 0 {
-		f.Model.undivided = own
-		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
-	}
+}
+
+// overlap reports that the calls take longer than the work, so that no model of one call
+// after the other holds and the limit stays out of it.
+func (f *fit) overlap(o Options) bool {
 	waits, latencies := f.Calls*f.Throttle, f.Calls*f.CallLatency
 	if o.Calls > 0 && waits+latencies > overlapping*f.Work && latencies < f.Work {
 		f.unknown(untimed+": all the process's calls waited %s each, longer than this queue's can have", durations.Seconds(f.Throttle))
 		f.limiter, f.Throttle, waits = scrape.Histogram{}, 0, 0
 	}
-	if waits+latencies > overlapping*f.Work {
-		// No model of one call after the other holds, so the limit stays out of it.
-		f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %s times the work, so many are made at the same time or outside of reconciles", number((waits+latencies)/f.Work))
-		if f.Throttle > 0.01 {
-			f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
-		}
-		f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
-		return
+	if waits+latencies <= overlapping*f.Work {
+		return false
 	}
-	f.made = made / f.Interval
-	if own {
-		f.made = 0
+	f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %s times the work, so many are made at the same time or outside of reconciles", number((waits+latencies)/f.Work))
+	if f.Throttle > 0.01 {
+		f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
 	}
-	f.reconcileCalls(f.Calls, f.CallLatency)
-	f.limit()
-	if busy > 1 && o.Calls == 0 && !own {
-		f.division = divisible(d, q, made, f.Throttle+f.CallLatency)
-	}
+	f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
+	return true
 }
 
 // reconcileCalls gives a reconcile so many calls of that latency. What others make is then the

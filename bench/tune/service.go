@@ -100,8 +100,33 @@ func fitService(h scrape.Histogram, m *Model, calls callTimes, held bool) servic
 		}
 		h.Sum *= by
 	}
+	list := parametric(h, m.Service, calls)
+	best := slices.MaxFunc(list, func(a, b likely) int { return cmp.Compare(a.log, b.log) })
+	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(m.Service), calls)}
+	if fit.distance > 0.03 && h.Buckets() > 1 && !held {
+		if all := humps(h, m.Busy); len(all) > 0 {
+			return serviceFit{shape: all[0].shape, distance: distance(h, all[0].of(m.Busy), none), plausible: all}
+		}
+	}
+	nearly := 4.0
+	if held {
+		nearly = 5 // how calls wait beside another shape differs somewhat
+	}
+	for _, c := range list {
+		if best.log-c.log < nearly {
+			fit.plausible = append(fit.plausible, c)
+		}
+	}
+	if !held {
+		fit.rather = betterHumps(h, m.Busy, list, best.log, calls.spread())
+	}
+	return fit
+}
+
+// parametric are shapes of a mean, with how likely they make a histogram.
+func parametric(h scrape.Histogram, mean float64, calls callTimes) []likely {
 	one := func(s shape, at float64) likely {
-		return likely{shape: s, at: at, log: likelihood(h, s.of(m.Service), calls)}
+		return likely{shape: s, at: at, log: likelihood(h, s.of(mean), calls)}
 	}
 	list := slices.Concat(
 		weighted([]likely{one(shape{family: "constant"}, 0)}, "constant", 0, 0),
@@ -134,51 +159,36 @@ func fitService(h scrape.Histogram, m *Model, calls callTimes, held bool) servic
 	list = append(list, weighted(members, "pareto", math.Log(1.2), math.Log(8))...)
 	spread := calls.spread() // so that even two durations lie in several buckets
 	if h.Buckets() > 3 || spread && h.Buckets() > 2 {
-		list = append(list, mixtures(h, m.Service, calls, "hyperexponential", func(share, ratio, mean float64) mixture { return hyperOf(share, ratio, mean) })...)
+		list = append(list, mixtures(h, mean, calls, "hyperexponential", func(share, ratio, mean float64) mixture { return hyperOf(share, ratio, mean) })...)
 		if spread {
-			list = append(list, mixtures(h, m.Service, calls, "pair", func(share, ratio, mean float64) mixture { return pairOf(share, ratio, mean) })...)
+			list = append(list, mixtures(h, mean, calls, "pair", func(share, ratio, mean float64) mixture { return pairOf(share, ratio, mean) })...)
 		}
 	}
-	best := slices.MaxFunc(list, func(a, b likely) int { return cmp.Compare(a.log, b.log) })
-	fit := serviceFit{shape: best.shape, distance: distance(h, best.of(m.Service), calls)}
-	if fit.distance > 0.03 && h.Buckets() > 1 && !held {
-		if all := humps(h, m.Busy); len(all) > 0 {
-			return serviceFit{shape: all[0].shape, distance: distance(h, all[0].of(m.Busy), none), plausible: all}
-		}
-	}
-	nearly := 4.0
-	if held {
-		nearly = 5 // how calls wait beside another shape differs somewhat
-	}
-	for _, c := range list {
-		if best.log-c.log < nearly {
-			fit.plausible = append(fit.plausible, c)
-		}
-	}
-	if held {
-		return fit
-	}
-	// The buckets themselves may explain so much more that the shares they leave
-	// free are worth it (by the Bayesian information criterion). Where there are none,
-	// what counts against humps is how seldom work has them.
-	free, most := float64(h.Buckets()-2), best.log-4
+	return list
+}
+
+// betterHumps are those that explain so much more than the best of the others that the
+// shares that they leave free are worth it (by the Bayesian information criterion). Where
+// there are none, what counts against humps is how seldom work has them.
+func betterHumps(h scrape.Histogram, mean float64, others []likely, best float64, spread bool) (list []likely) {
+	free, most := float64(h.Buckets()-2), best-4
 	if spread {
 		// The others' figures are weighed by their priors' parts, so humps' first
 		// one has to be, too.
 		free++
 		sum := 0.0
-		for _, c := range list {
-			sum += math.Exp(c.log - best.log + c.prior)
+		for _, c := range others {
+			sum += math.Exp(c.log - best + c.prior)
 		}
-		most = best.log + math.Log(sum/priors["humps"]) - 4
+		most = best + math.Log(sum/priors["humps"]) - 4
 	}
-	for _, c := range humps(h, m.Busy) {
-		c.log = likelihood(h, c.of(m.Busy), none) - max(free/2*math.Log(h.Count()), -math.Log(priors["humps"]))
+	for _, c := range humps(h, mean) {
+		c.log = likelihood(h, c.of(mean), none) - max(free/2*math.Log(h.Count()), -math.Log(priors["humps"]))
 		if c.log > most {
-			fit.rather = append(fit.rather, c)
+			list = append(list, c)
 		}
 	}
-	return fit
+	return list
 }
 
 // A stretch of service times, in seconds, with equally likely sums of what the calls

@@ -61,85 +61,98 @@ func (t trial) run(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	x := outcome{results: results, length: length}
 	// A shorter simulation scatters more than the measurement, and the mean of
 	// all has its own error.
-	shorter := math.Sqrt(span/m.Interval + 1.0/trials)
-	x.shorter = shorter
-	n := 0.0
-	compare := func(h scrape.Histogram, of func(sim.Result) durations.Histogram) {
-		h = coarsened(h)
-		bounds := boundsOf(h)
-		below := make([][]float64, trials)
-		for k, r := range results {
-			below[k] = upTo(of(r), bounds)
-		}
-		before := make([]float64, trials)
-		sum := 0.0
-		for i, count := range h.Counts {
-			var shares []float64
-			for k := range results {
-				shares = append(shares, below[k][i]-before[k])
-				before[k] = below[k][i]
-			}
-			if sum += count / h.Count(); i < len(bounds) {
-				x.figures = append(x.figures, figure{sum, slices.Clone(before), 0.002})
-			}
-			mean, deviation := moments(shares)
-			measured := count / h.Count()
-			if max(mean, measured) < 0.005 {
-				continue
-			}
-			z := (measured - mean) / math.Hypot(deviation*shorter, 0.01)
-			x.score += z * z
-			n++
-		}
-		var logs []float64
-		for _, r := range results {
-			logs = append(logs, math.Log(floor/5+of(r).Mean().Seconds()))
-		}
-		mean, deviation := moments(logs)
-		z := (math.Log(floor/5+h.Mean()) - mean) / math.Hypot(deviation*shorter, 0.03)
-		x.score += 2 * z * z
-		n += 2
-		x.figures = append(x.figures, figure{math.Log(floor/5 + h.Mean()), logs, 0.01})
-	}
-	compare(m.wait, func(r sim.Result) durations.Histogram { return r.QueueWait })
+	c := comparison{outcome: outcome{results: results, length: length, shorter: math.Sqrt(span/m.Interval + 1.0/trials)}}
+	c.durations(m.wait, waits)
 	if t.f.throttled {
-		compare(m.work, func(r sim.Result) durations.Histogram { return r.Work })
+		c.durations(m.work, func(r sim.Result) durations.Histogram { return r.Work })
 		if m.limiter.Count() > 0 && m.Background < 0.02*m.CallRate {
-			compare(m.limiter, func(r sim.Result) durations.Histogram { return r.Throttle })
+			c.durations(m.limiter, func(r sim.Result) durations.Histogram { return r.Throttle })
 		}
 	}
-	// A model on which more or fewer adds coalesce than did is another load.
-	var logs []float64
-	for _, r := range results {
-		logs = append(logs, math.Log(max(1, float64(r.Adds))/r.Load.Seconds()))
-	}
-	x.figures = append(x.figures, figure{math.Log(m.AddRate), logs, 0.01})
-	mean, deviation := moments(logs)
-	x.drift = math.Hypot(deviation*shorter, 0.01)
-	z := (math.Log(m.AddRate) - mean) / math.Hypot(deviation*shorter, 0.03)
-	x.score += 2 * z * z
-	n += 2
+	c.adds(m.AddRate)
 	if count != nil {
 		for _, g := range count.figures(&m) {
-			mean, deviation := moments(g.values)
-			z := (g.measured - mean) / math.Hypot(deviation*shorter, g.floor)
-			x.score += z * z
-			n++
-			x.figures = append(x.figures, g)
+			c.figures = append(c.figures, g)
+			c.differ(g, g.floor, 1)
 		}
 	}
-	x.score /= n
-	logs = nil
+	c.score /= c.n
 	for _, r := range results {
-		x.mean += r.QueueWait.Mean().Seconds() / float64(len(results))
-		logs = append(logs, math.Log(floor/5+r.QueueWait.Mean().Seconds()))
+		c.mean += r.QueueWait.Mean().Seconds() / trials
 	}
-	_, deviation = moments(logs)
-	x.scatter = deviation * shorter
-	return x, nil
+	_, deviation := moments(logMeans(results, waits))
+	c.scatter = deviation * c.shorter
+	return c.outcome, nil
+}
+
+// A comparison is an outcome on the way: score is a sum, of n squares.
+type comparison struct {
+	outcome
+	n float64
+}
+
+// differ adds the square of a figure's difference, in units of its standard deviation, which
+// is at least the floor.
+func (c *comparison) differ(g figure, floor, weight float64) {
+	mean, deviation := moments(g.values)
+	z := (g.measured - mean) / math.Hypot(deviation*c.shorter, floor)
+	c.score += weight * z * z
+	c.n += weight
+}
+
+// durations compares a histogram: the share of each bucket, and the mean.
+func (c *comparison) durations(h scrape.Histogram, of func(sim.Result) durations.Histogram) {
+	h = coarsened(h)
+	bounds := boundsOf(h)
+	below := make([][]float64, len(c.results))
+	for k, r := range c.results {
+		below[k] = upTo(of(r), bounds)
+	}
+	before := make([]float64, len(c.results))
+	sum := 0.0
+	for i, count := range h.Counts {
+		var shares []float64
+		for k := range c.results {
+			shares = append(shares, below[k][i]-before[k])
+			before[k] = below[k][i]
+		}
+		if sum += count / h.Count(); i < len(bounds) {
+			c.figures = append(c.figures, figure{sum, slices.Clone(before), 0.002})
+		}
+		share := figure{measured: count / h.Count(), values: shares}
+		if mean, _ := moments(shares); max(mean, share.measured) >= 0.005 {
+			c.differ(share, 0.01, 1)
+		}
+	}
+	mean := figure{math.Log(floor/5 + h.Mean()), logMeans(c.results, of), 0.01}
+	c.differ(mean, 0.03, 2)
+	c.figures = append(c.figures, mean)
+}
+
+// adds compares the rate of adds: a model on which more or fewer of them coalesce than did
+// is another load.
+func (c *comparison) adds(rate float64) {
+	var logs []float64
+	for _, r := range c.results {
+		logs = append(logs, math.Log(max(1, float64(r.Adds))/r.Load.Seconds()))
+	}
+	g := figure{math.Log(rate), logs, 0.01}
+	_, deviation := moments(logs)
+	c.drift = math.Hypot(deviation*c.shorter, 0.01)
+	c.differ(g, 0.03, 2)
+	c.figures = append(c.figures, g)
+}
+
+func waits(r sim.Result) durations.Histogram { return r.QueueWait }
+
+// logMeans are the logarithms of the simulations' means.
+func logMeans(results []sim.Result, of func(sim.Result) durations.Histogram) (logs []float64) {
+	for _, r := range results {
+		logs = append(logs, math.Log(floor/5+of(r).Mean().Seconds()))
+	}
+	return logs
 }
 
 // again simulates the likely candidates once more: from few simulations how much

@@ -81,6 +81,30 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 	t := newTimer(&o)
 	kind := flavourOf(d)
 	r := &Result{Schema: SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
+	own := o.Client == "own" || o.Client == "" && kind == controllerManager
+	fits, err := r.fitAll(d, o, kind, own)
+	if err != nil {
+		return nil, err
+	}
+	if own && len(fits) > 1 {
+		r.Notes = append(r.Notes, "each queue's client is taken to have a limit of its own, as in kube-controller-manager; --client shared says otherwise")
+	}
+	if err := r.adviseAll(ctx, fits, t, kind); err != nil {
+		return nil, err
+	}
+	if kind == controllerManager {
+		r.Paste = managerPaste(r.Queues)
+	}
+	r.Notes = append(r.Notes, d.Gaps...)
+	if slices.ContainsFunc(r.Queues, func(a Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {
+		r.Notes = append(r.Notes, fmt.Sprintf("fewer than %d scrapes in a row don't tell how the load varies: a longer series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come", minSteps+1))
+	}
+	return r, nil
+}
+
+// fitAll begins the advice of each queue, and its fit; of those that are refused there is
+// none.
+func (r *Result) fitAll(d *scrape.Delta, o Options, kind flavour, own bool) (fits []*fit, err error) {
 	names := d.Names()
 	if o.Queue != "" {
 		if _, ok := d.Queues[o.Queue]; !ok {
@@ -89,8 +113,6 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 		names = []string{o.Queue}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(d.Queues[b].Work.Sum, d.Queues[a].Work.Sum) })
-	own := o.Client == "own" || o.Client == "" && kind == controllerManager
-	var fits []*fit
 	for _, name := range names {
 		q := d.Queues[name]
 		if q.Adds == 0 && q.Work.Count() == 0 && !q.Reset && len(names) > 1 {
@@ -118,12 +140,15 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 		fits = append(fits, f)
 		r.Queues = append(r.Queues, a)
 	}
-	if own && len(fits) > 1 {
-		r.Notes = append(r.Notes, "each queue's client is taken to have a limit of its own, as in kube-controller-manager; --client shared says otherwise")
-	}
+	return fits, nil
+}
+
+// adviseAll completes the advice, with an equal part of the time for each queue of which
+// something can be gained.
+func (r *Result) adviseAll(ctx context.Context, fits []*fit, t timer, kind flavour) error {
 	todo := 0
 	for _, f := range fits {
-		if f != nil && !f.content(o) {
+		if f != nil && !f.content(t.o) {
 			todo++
 		}
 	}
@@ -132,27 +157,20 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*Result, error) {
 			continue
 		}
 		a := &r.Queues[i]
-		if f.content(o) {
+		if f.content(t.o) {
 			a.keep(f, kind)
 			continue
 		}
 		part, cancel := t.part(ctx, todo)
-		err := f.advise(part, a, o, kind, t.tell(a.Queue))
+		err := f.advise(part, a, t.o, kind, t.tell(a.Queue))
 		cancel()
 		if err != nil && !interrupted(err) && a.Now == nil {
-			return nil, fmt.Errorf("%s: %w", a.Queue, err)
+			return fmt.Errorf("%s: %w", a.Queue, err)
 		}
 		r.stopped(ctx, err)
 		todo--
 	}
-	if kind == controllerManager {
-		r.Paste = managerPaste(r.Queues)
-	}
-	r.Notes = append(r.Notes, d.Gaps...)
-	if slices.ContainsFunc(r.Queues, func(a Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {
-		r.Notes = append(r.Notes, fmt.Sprintf("fewer than %d scrapes in a row don't tell how the load varies: a longer series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come", minSteps+1))
-	}
-	return r, nil
+	return nil
 }
 
 // content tells that nothing can be gained: the workers hardly work, no key

@@ -24,108 +24,146 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 	if f.Calls == 0 || f.limiter.Count() > 0 || f.current.QPS == 0 || f.Throttle > 0 {
 		return nil
 	}
-	usual, scatter := 0.0, 0.0
+	u := untimedWaits{f: f, t: t, progress: progress}
+	if found, err := u.inLongRun(ctx); err != nil || !found {
+		return err
+	}
+	if err := u.search(ctx); err != nil {
+		return err
+	}
+	u.choose()
+	return nil
+}
+
+// untimedWaits are a search for how long calls waited.
+type untimedWaits struct {
+	f              *fit
+	t              trial
+	progress       func(string)
+	usual, scatter float64   // of a call's wait, by simulations
+	lasting        []float64 // shares of the rest of the work that may be the calls' latency; one if it is known
+	parts          []*fit
+	tried          []outcome
+}
+
+// inLongRun simulates how long calls wait usually, and reports whether that matters.
+func (u *untimedWaits) inLongRun(ctx context.Context) (bool, error) {
+	f := u.f
 	for range 3 { // shorter work comes together somewhat otherwise
-		progress("waits for the client's limit, which were not timed")
-		x, err := t.run(ctx)
+		u.progress("waits for the client's limit, which were not timed")
+		x, err := u.t.run(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		var list []durations.Histogram
 		var each []float64
 		for _, r := range x.results {
 			list, each = append(list, r.Throttle), append(each, r.Throttle.Mean().Seconds())
 		}
-		_, scatter = moments(each)
-		scatter *= x.shorter
-		usual = min(durations.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
-		if f.Calls*usual < throttledBy*f.Work {
-			return nil
+		_, u.scatter = moments(each)
+		u.scatter *= x.shorter
+		u.usual = min(durations.Pooled(list).Mean().Seconds(), 0.95*f.Work/f.Calls)
+		if f.Calls*u.usual < throttledBy*f.Work {
+			return false, nil
 		}
-		f.waiting(usual)
+		f.waiting(u.usual)
 	}
 	// How much of the rest of the work is the calls' latency, which is not timed either,
 	// decides how far they wait for each other.
-	lasting := []float64{0, 0.01, 0.03, 0.1, 0.3, 0.6}
+	u.lasting = []float64{0, 0.01, 0.03, 0.1, 0.3, 0.6}
 	if f.CallLatency > 0 {
-		lasting = []float64{f.Calls * f.CallLatency / f.Busy}
+		u.lasting = []float64{f.Calls * f.CallLatency / f.Busy}
 	}
-	var parts []*fit
-	var tried []outcome
-	try := func(waits, shares []float64) error {
-		progress(fmt.Sprintf("waits for the client's limit, %d tried", len(parts)))
-		some, found := make([]*fit, len(waits)*len(shares)), make([]outcome, len(waits)*len(shares))
-		errs := make([]error, len(some))
-		var wg sync.WaitGroup
-		for i := range some {
-			each, share := waits[i/len(shares)], shares[i%len(shares)]
-			told := len(lasting) == 1 && each > 0 && f.Calls*(each+f.CallLatency) > f.Work
-			if f.Calls*each > 0.97*f.Work || told || len(lasting) > 1 && (share < 0 || share > 0.95) {
-				continue
-			}
-			wg.Go(func() { some[i], found[i], errs[i] = f.waited(ctx, t, each, share, len(lasting) > 1) })
-		}
-		wg.Wait()
-		for i, g := range some {
-			if g != nil {
-				parts, tried = append(parts, g), append(tried, found[i])
-			}
-		}
-		return cmp.Or(errs...)
-	}
-	// How far they are from the long run's goes with how much simulations differ, of which a
-	// few say little.
-	probable := func() []float64 {
-		logs := logLikelihoods(blunt(tried))
-		for i, g := range parts {
-			z := (g.Throttle - usual) / math.Hypot(scatter, 0.2*usual)
-			logs[i] -= 2 * math.Log1p(z*z/3)
-		}
-		return logs
-	}
-	if err := try([]float64{usual}, lasting); err != nil {
+	return true, nil
+}
+
+// search tries waits that are shorter and longer than usual.
+func (u *untimedWaits) search(ctx context.Context) error {
+	if err := u.try(ctx, []float64{u.usual}, u.lasting); err != nil {
 		return err
 	}
-	if len(lasting) > 1 {
-		for logs := probable(); len(lasting) > 3; {
+	untold := len(u.lasting) > 1
+	if untold {
+		for logs := u.probable(); len(u.lasting) > 3; {
 			least := slices.Index(logs, slices.Min(logs))
-			logs, lasting = slices.Delete(logs, least, least+1), slices.Delete(lasting, least, least+1)
+			logs, u.lasting = slices.Delete(logs, least, least+1), slices.Delete(u.lasting, least, least+1)
 		}
 	}
 	for _, times := range []float64{0, 0.3, 0.6, 1.5, 2.2, 3.5} {
-		if err := try([]float64{times * usual}, lasting); err != nil {
+		if err := u.try(ctx, []float64{times * u.usual}, u.lasting); err != nil {
 			return err
 		}
 	}
 	// Where waits are most of the work, it tells them better than these steps.
 	for step := 0.15; step > 0.05; step /= 2 {
-		first := parts[highestOf(probable())]
+		first := u.parts[highestOf(u.probable())]
 		each, share := first.Throttle, first.Calls*first.CallLatency/first.Busy
-		if err := try([]float64{(1 - step) * each, (1 + step) * each}, []float64{share}); err != nil {
+		if err := u.try(ctx, []float64{(1 - step) * each, (1 + step) * each}, []float64{share}); err != nil {
 			return err
 		}
-		if len(lasting) > 1 {
-			if err := try([]float64{each}, []float64{share - step, share + step}); err != nil {
+		if untold {
+			if err := u.try(ctx, []float64{each}, []float64{share - step, share + step}); err != nil {
 				return err
 			}
 		}
 	}
-	logs := probable()
+	return nil
+}
+
+// try simulates every wait with every share that is possible.
+func (u *untimedWaits) try(ctx context.Context, waits, shares []float64) error {
+	f := u.f
+	u.progress(fmt.Sprintf("waits for the client's limit, %d tried", len(u.parts)))
+	some, found := make([]*fit, len(waits)*len(shares)), make([]outcome, len(waits)*len(shares))
+	errs := make([]error, len(some))
+	untold := len(u.lasting) > 1
+	var wg sync.WaitGroup
+	for i := range some {
+		each, share := waits[i/len(shares)], shares[i%len(shares)]
+		told := !untold && each > 0 && f.Calls*(each+f.CallLatency) > f.Work
+		if f.Calls*each > 0.97*f.Work || told || untold && (share < 0 || share > 0.95) {
+			continue
+		}
+		wg.Go(func() { some[i], found[i], errs[i] = f.waited(ctx, u.t, each, share, untold) })
+	}
+	wg.Wait()
+	for i, g := range some {
+		if g != nil {
+			u.parts, u.tried = append(u.parts, g), append(u.tried, found[i])
+		}
+	}
+	return cmp.Or(errs...)
+}
+
+// probable are the logarithms, but for a constant, of how probable what was tried is. How far
+// waits are from the long run's goes with how much simulations differ, of which a few say little.
+func (u *untimedWaits) probable() []float64 {
+	logs := logLikelihoods(blunt(u.tried))
+	for i, g := range u.parts {
+		z := (g.Throttle - u.usual) / math.Hypot(u.scatter, 0.2*u.usual)
+		logs[i] -= 2 * math.Log1p(z*z/3)
+	}
+	return logs
+}
+
+// choose takes, of those that explain it about as well, the one in their middle: intervals
+// hold what the others predict.
+func (u *untimedWaits) choose() {
+	f, logs := u.f, u.probable()
 	top := logs[highestOf(logs)]
 	mean, sum := 0.0, 0.0
-	for i, g := range parts {
+	for i, g := range u.parts {
 		mean += math.Exp(logs[i]-top) * g.Throttle
 		sum += math.Exp(logs[i] - top)
 	}
-	// Of some that explain it as well, the one in their middle.
 	best := highestOf(logs)
-	for i, g := range parts {
-		if logs[i] > top-3 && math.Abs(g.Throttle-mean/sum) < math.Abs(parts[best].Throttle-mean/sum) {
+	for i, g := range u.parts {
+		if logs[i] > top-3 && math.Abs(g.Throttle-mean/sum) < math.Abs(u.parts[best].Throttle-mean/sum) {
 			best = i
 		}
 	}
 	others, low, high := f.divided, math.Inf(1), 0.0
-	for i, g := range parts {
+	for i, g := range u.parts {
 		if logs[i] > top-3 {
 			low, high = min(low, g.Throttle), max(high, g.Throttle)
 			if i != best {
@@ -133,7 +171,7 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 			}
 		}
 	}
-	g := parts[best]
+	g := u.parts[best]
 	f.Model, f.service, f.throttled = g.Model, g.service, g.Calls*g.Throttle > throttledBy*g.Work
 	f.divided = others
 	for i, text := range f.unidentified {
@@ -142,7 +180,6 @@ func (f *fit) unseen(ctx context.Context, t trial, progress func(string)) error 
 				" each is in the middle of what explains the work and the waits, " + durations.Seconds(low) + " to " + durations.Seconds(high) + ", and the intervals hold what is predicted of all of that"
 		}
 	}
-	return nil
 }
 
 // blunt makes less of shares of the reconciles: the work's shape is only known as far as
