@@ -14,7 +14,7 @@
 //     the search (typical.go). What can't carry advice is refused (plausible.go).
 //  3. predict.go simulates the model (package sim), with an effort (effort.go) that goes
 //     with the load, under any [Settings]; those under which it was measured show how
-//     well it reproduces what was measured. doubt.go and lasting.go say what is left
+//     well it reproduces what was measured. doubt.go, opening.go and lasting.go say what is left
 //     open, burstwords.go puts bursts into words.
 //  4. search.go, cheapest.go and refine.go look for the cheapest settings that
 //     meet the [Objective]s, others.go for what else helps, such as another
