@@ -2,7 +2,6 @@ package tune
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,6 +199,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 		o := Options{Objectives: objectives(t, "p99 queue wait < 50ms", bound), Seed: *seed, Queues: measuredQueues}
 		f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
 		require.Less(t, f.Calls, 0.5)
+		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 		x, err := newSearch(f.Model, f.current.Settings, o, clientGo, func(string) {}).best(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, least, x.QPS, bound)
@@ -208,6 +208,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 			o.Calls = 1
 			f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
 			require.False(t, f.Model.undivided)
+			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 			x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, least, x.QPS, bound)
@@ -275,30 +276,50 @@ func TestBudgetKeepsWhatWasFound(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A fit that is cut short advises from what it tried, where that explains the waits:
-// here the time, which is virtual, goes by between two shapes of the service time.
+// A fit that is cut short advises from what it tried, where that explains the waits: here
+// the time, which is virtual, goes by while few keys are tried, beside arrivals at random.
 func TestBudgetEndsTheFit(t *testing.T) {
 	numbers(t)
 	slow(t)
 	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
-		tried := 0
+		slept := false
 		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
-			if strings.Contains(p.Doing, "spread of the service time, ") {
-				if tried++; tried == 3 {
-					time.Sleep(40 * time.Minute)
-				}
+			if !slept && strings.HasSuffix(p.Doing, ": few keys") {
+				slept = true
+				time.Sleep(40 * time.Minute)
 			}
 		}})
 		require.NoError(t, err)
 		a := r.Queues[0]
-		assert.Equal(t, 3, tried)
+		assert.True(t, slept)
 		assert.Equal(t, "budget", r.Stopped)
 		assert.Contains(t, strings.Join(a.Doubts, "; "), "the time for the fit was over")
 		assert.NotNil(t, a.Then)
 		assert.NotEmpty(t, a.Curves)
 		assert.InDelta(t, 0.05, a.Model.Service, 0.005)
+	})
+}
+
+// One that is cut short before anything was found says what the counters tell.
+func TestBudgetEndsTheFitAtOnce(t *testing.T) {
+	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
+	d := s.run(1, 600).delta(t)
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Objectives: objectives(t, "p99 queue wait < 50ms"), Progress: func(p Progress) {
+			if strings.HasSuffix(p.Doing, ": arrivals at random") {
+				time.Sleep(40 * time.Minute)
+			}
+		}})
+		require.NoError(t, err)
+		a := r.Queues[0]
+		assert.Equal(t, "budget", r.Stopped)
+		assert.Nil(t, a.Now)
+		assert.Nil(t, a.Reproduction)
+		assert.Equal(t, a.Current.Settings, a.Recommended)
+		assert.Contains(t, a.Summary, "The search ended before anything was predicted. Not reached: p99 queue wait < 50ms")
+		assert.InEpsilon(t, 14, a.Model.ArrivalRate, 0.1)
 	})
 }
 
@@ -312,7 +333,7 @@ func TestBudgetEndsTheFitOfBursts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slept := false
 		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
-			if !slept && strings.Contains(p.Doing, "two rates in turn, ") {
+			if !slept && strings.HasSuffix(p.Doing, ": two rates in turn") {
 				slept = true
 				time.Sleep(40 * time.Minute)
 			}
@@ -355,21 +376,4 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	spec.Reconcile.Service = randvar.Dist{}
 	_, err = Workload(t.Context(), spec, Options{})
 	assert.ErrorContains(t, err, "reconcile.service: missing")
-}
-
-func TestServiceShapes(t *testing.T) {
-	for _, s := range []shape{{family: "constant"}, {family: "gamma", cv: 0.05}, {family: "gamma", cv: 12}, {family: "lognormal", cv: 0.05}, {family: "lognormal", cv: 11}} {
-		for _, mean := range []float64{1e-6, 0.02, 100} {
-			assert.InEpsilon(t, mean, s.of(mean).Mean(), 0.02, "%v of %v", s, mean)
-		}
-	}
-	// Two humps: most reconciles find nothing to do.
-	h := scrape.Histogram{Bounds: workBounds, Counts: []float64{0, 0, 0, 0, 500, 0, 0, 300, 100, 0, 0}, Sum: 60}
-	fit := fitService(h, &Model{Busy: h.Mean(), Service: h.Mean()}, none, false)
-	assert.Equal(t, "quantiles", fit.family)
-	assert.Less(t, fit.distance, 0.01)
-	d := fit.of(h.Mean())
-	assert.InEpsilon(t, h.Mean(), d.Mean(), 0.01)
-	assert.InDelta(t, 500.0/900, d.Below(1e-3), 0.01)
-	assert.False(t, math.IsNaN(fit.cv))
 }

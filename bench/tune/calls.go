@@ -7,6 +7,13 @@ import (
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
+// untimed begins what is said of a client that doesn't time its waits, and undivided of calls of
+// which nothing tells whose they are.
+const (
+	untimed   = "waits for the client's limit"
+	undivided = "which queue made which API call"
+)
+
 // calls tells what API calls take of the work. All queues of a process share
 // the client's counters: each gets its part by the time it worked, and by the waits
 // where these tell (divide).
@@ -63,9 +70,10 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 
 // timed takes from the client's counters how long a call waited and took.
 func (f *fit) timed(c scrape.Client, o Options) {
-	if c.Limiter.Count() > 0 {
+	if f.limiter = c.Limiter; c.Limiter.Count() > 0 {
 		f.Throttle = c.Limiter.Mean()
 	} else {
+		f.untimed = true
 		f.unknown(untimed + ": rest_client_rate_limiter_duration_seconds is missing")
 	}
 	if c.Request.Count() > 0 {
@@ -76,7 +84,7 @@ func (f *fit) timed(c scrape.Client, o Options) {
 	}
 	if o.CallLatency > 0 {
 		f.CallLatency = o.CallLatency.Seconds()
-	} else if c.Request.Count() == 0 {
+	} else if f.untold = c.Request.Count() == 0; f.untold {
 		f.unknown("the calls' latency, which counts as the reconciles' own work as far as no limit tells it: rest_client_request_duration_seconds is missing; --call-latency says it")
 	}
 }
@@ -111,7 +119,6 @@ func (f *fit) reconcileCalls(calls, latency float64) {
 	f.Busy = max(f.Work-calls*f.Throttle, calls*latency, 1e-3*f.Work)
 	f.CallLatency = min(latency, 0.98*f.Busy/calls)
 	f.Service = f.Busy - calls*f.CallLatency
-	f.throttled = calls*f.Throttle > throttledBy*f.Work
 }
 
 // limit compares the calls with the limit that they are said to be made under.

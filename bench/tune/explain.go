@@ -1,24 +1,33 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/durations"
-	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
-// reproduction lays the simulations beside the measurement.
-func (f *fit) reproduction(x outcome) *Reproduction {
+// reproduction lays simulations of the posterior's members, under the settings under which it was
+// measured, beside the measurement.
+func (f *fit) reproduction(ctx context.Context, seed uint64) (*Reproduction, error) {
+	c := f.measured.Controller
+	arrivals := int(min(f.ArrivalRate*f.Interval, float64(finest.events)))
+	list, err := f.found.Predict(ctx, c, surer.every, arrivals, 1, seed)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(x *model.Result) bool { return x == nil })
 	r := &Reproduction{WaitMean: [2]float64{f.wait.Mean()}, WorkMean: [2]float64{f.work.Mean()}}
-	buckets := func(h scrape.Histogram, of func(sim.Result) durations.Histogram) (list []Bucket, distance float64) {
+	buckets := func(h scrape.Histogram, of func(*model.Result) *model.Sketch) (all []Bucket, distance float64) {
 		h = coarsened(h)
-		bounds := boundsOf(h)
-		below := make([][]float64, len(x.results))
-		for k, result := range x.results {
-			below[k] = upTo(of(result), bounds)
+		below := make([][]float64, len(list))
+		for k, x := range list {
+			below[k] = append(of(x).Below(h.Bounds), 1)
 		}
 		for i, n := range h.Counts {
 			b := Bucket{Measured: n / h.Count(), From: 1}
@@ -33,40 +42,40 @@ func (f *fit) reproduction(x outcome) *Reproduction {
 				if i > 0 {
 					share -= shares[i-1]
 				}
-				b.Model += share / float64(len(x.results))
+				b.Model += share / float64(len(list))
 				b.From, b.To = min(b.From, share), max(b.To, share)
 			}
 			distance += math.Abs(b.Measured-b.Model) / 2
 			if b.Measured > 0 || b.To > 0 {
-				list = append(list, b)
+				all = append(all, b)
 			}
 		}
-		return list, distance
+		return all, distance
 	}
 	var wait, work float64
-	r.Wait, wait = buckets(f.wait, func(r sim.Result) durations.Histogram { return r.QueueWait })
-	r.Work, work = buckets(f.work, func(r sim.Result) durations.Histogram { return r.Work })
+	r.Wait, wait = buckets(f.wait, func(x *model.Result) *model.Sketch { return &x.Wait })
+	r.Work, work = buckets(f.work, func(x *model.Result) *model.Sketch { return &x.Work })
 	r.Distance = max(wait, work)
-	for _, result := range x.results {
-		r.WaitMean[1] += result.QueueWait.Mean().Seconds() / float64(len(x.results))
-		r.WorkMean[1] += result.Work.Mean().Seconds() / float64(len(x.results))
+	for _, x := range list {
+		r.WaitMean[1] += x.Wait.Mean() / float64(len(list))
+		r.WorkMean[1] += x.Work.Mean() / float64(len(list))
 	}
-	r.Verdict = r.verdict(x.score, f.overloaded)
+	r.Verdict = r.verdict(f.found.Odd >= unexplained, f.overloaded)
 	if strings.HasPrefix(r.Verdict, "poor") {
 		f.doubt("the model reproduces the measurement poorly: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
 	}
-	return r
+	return r, nil
 }
 
 // verdict puts it into words, so that it agrees with the tables.
-func (r *Reproduction) verdict(score float64, overloaded bool) string {
+func (r *Reproduction) verdict(explained, overloaded bool) string {
 	differs := r.differs()
 	switch {
 	case overloaded:
 		return "not comparable: the queue was overloaded while it was measured"
-	case score <= fits && differs == "":
+	case explained && differs == "":
 		return "good: the measurement is one that the model could have given"
-	case score <= fits:
+	case explained:
 		return "fair: " + differs
 	case r.Distance < fairShare:
 		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
@@ -83,7 +92,7 @@ func (r *Reproduction) differs() string {
 	}
 	outside := 0
 	for _, b := range r.Wait {
-		// A fifth of what is measured lies outside of eight simulations by chance.
+		// Some of what is measured lies outside of the simulations by chance.
 		if by := max(b.From-b.Measured, b.Measured-b.To); by > max(0.005, (b.To-b.From)/2) {
 			outside++
 		}
@@ -265,10 +274,7 @@ func (a *Advice) bottleneck() string {
 
 // workOff says what a burst does to the workers.
 func (m *Model) workOff(s Settings) string {
-	size := m.flow.size
-	if m.flow.rates != nil {
-		size = m.flow.rates.size
-	}
+	size := m.size
 	if size < 2 {
 		return ""
 	}

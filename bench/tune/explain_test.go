@@ -16,20 +16,22 @@ func TestVerdictAgreesWithTheTables(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name    string
-		r       Reproduction
-		score   float64
-		verdict string
+		name      string
+		r         Reproduction
+		explained bool
+		verdict   string
 	}{
-		{"alike", Reproduction{Wait: buckets(0.01), WaitMean: [2]float64{0.1, 0.11}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^good"},
-		{"short waits", Reproduction{Wait: buckets(0), WaitMean: [2]float64{0.0001, 0.001}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^good"},
-		{"half of the mean", Reproduction{Wait: buckets(0), WaitMean: [2]float64{1, 0.5}, WorkMean: [2]float64{0.05, 0.05}}, 1, "^fair: the mean wait is 500ms, and 1s as measured"},
-		{"outside", Reproduction{Wait: buckets(0.06), WaitMean: [2]float64{0.1, 0.1}, WorkMean: [2]float64{0.05, 0.05}}, 5, "^fair: of the 3 buckets of waits, 2 lie outside"},
-		{"another bucket", Reproduction{Distance: 0.1}, 7, "^fair: 10% of the reconciles"},
-		{"far", Reproduction{Distance: 0.2}, 7, "^poor: 20%"},
+		{"alike", Reproduction{Wait: buckets(0.01), WaitMean: [2]float64{0.1, 0.11}, WorkMean: [2]float64{0.05, 0.05}}, true, "^good"},
+		{"short waits", Reproduction{Wait: buckets(0), WaitMean: [2]float64{0.0001, 0.001}, WorkMean: [2]float64{0.05, 0.05}}, true, "^good"},
+		{"half of the mean", Reproduction{Wait: buckets(0), WaitMean: [2]float64{1, 0.5}, WorkMean: [2]float64{0.05, 0.05}}, true, "^fair: the mean wait is 500ms, and 1s as measured"},
+		{"outside", Reproduction{Wait: buckets(0.06), WaitMean: [2]float64{0.1, 0.1}, WorkMean: [2]float64{0.05, 0.05}}, true, "^fair: of the 3 buckets of waits, 2 lie outside"},
+		{"another bucket", Reproduction{Distance: 0.1}, false, "^fair: 10% of the reconciles"},
+		{"far", Reproduction{Distance: 0.2}, false, "^poor: 20%"},
 	} {
-		assert.Regexp(t, c.verdict, c.r.verdict(c.score, false), c.name)
+		assert.Regexp(t, c.verdict, c.r.verdict(c.explained, false), c.name)
 	}
+	r := Reproduction{Wait: buckets(0)}
+	assert.Regexp(t, "^not comparable", r.verdict(true, true), "whose waits are the overload's")
 }
 
 // A share is written with no exponent and no more digits than it has, in sentences as in tables.

@@ -1,28 +1,31 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/durations"
-	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
 // A fit is a model on the way, with what was found.
 type fit struct {
 	*Model
 	current      Current
-	service      serviceFit
 	unidentified []string
 	doubts       []string
 	overloaded   bool
-	grown        bool // the queue did, while it was measured
-	throttled    bool
-	made         float64  // calls a second of all that share the client; 0: nobody else does
-	division     division // of these
+	grown        bool             // the queue did, while it was measured
+	made         float64          // calls a second of all that share the client; 0: nobody else does
+	limiter      scrape.Histogram // of all queues' calls
+	untimed      bool             // nothing says how long calls waited for the limit
+	untold       bool             // nothing says how long they took
+	division     division         // of the calls among several queues
+	measured     infer.Measured
 }
 
 func (f *fit) unknown(format string, args ...any) {
@@ -119,9 +122,9 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		AddRate: q.Adds / span, Work: q.Work.Mean(), Backlog: q.Grown,
 		Utilisation: q.Work.Sum / span / float64(current.Workers),
 		Depth:       q.Wait.Sum / span,
-		wait:        q.Wait, work: q.Work, workers: current.Workers, priority: current.Priority, queues: o.Queues,
+		wait:        q.Wait, work: q.Work, priority: current.Priority, queues: o.Queues,
+		series: len(q.Steps) >= minSteps,
 	}}
-	f.series = newSeries(q.Steps)
 	for _, doubt := range q.Doubts {
 		f.doubt("%s", doubt)
 	}
@@ -132,7 +135,6 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	f.retries(q, n)
 	f.grown = grew(q)
 	f.calls(d, q, o, own)
-	f.service = fitService(q.Work, f.Model, f.latencies(), false)
 	f.Offered = f.AddRate * f.Busy
 	f.overloaded = f.grown || f.Utilisation > overloadedAt
 	if p := q.Wait.Precision(); p >= coarse {
@@ -141,7 +143,15 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 	if q.Unfinished > underWay*q.Work.Sum {
 		f.doubt("reconciles under way had taken %s at the end (the longest %s), which the work duration doesn't hold yet", durations.Seconds(q.Unfinished), durations.Seconds(q.Longest))
 	}
-	f.spec(q.Name, o)
+	f.Model.Spec = &loadgen.Spec{Reconcile: loadgen.Reconcile{Failure: f.Failure}}
+	f.keys(o.Keys)
+	f.measured = infer.Measured{
+		Span: span, Adds: f.AddRate, Reconciles: n, Wait: q.Wait, Work: q.Work, Steps: q.Steps,
+		Controller: f.current.controller(0), Failure: f.Failure, Keys: f.measured.Keys, Overloaded: f.overloaded, Grown: f.grown,
+	}
+	if f.limiter.Count() > 0 && f.Background < 0.02*f.CallRate {
+		f.measured.Limiter = f.limiter // of this queue's calls alone
+	}
 	for _, x := range o.Objectives {
 		if x.Figure == "api qps" && !f.calling() {
 			f.doubt("whether %q is kept can't be told: %s", x.Text, noCalls)
@@ -150,6 +160,56 @@ func newFit(d *scrape.Delta, q scrape.Queue, current Current, o Options, own boo
 		}
 	}
 	return f
+}
+
+// keys takes how many there are said to be.
+func (f *fit) keys(n int) {
+	if n == 0 {
+		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them, and of %s or fewer more than 1%% of the adds would wait for their key to be worked on, however many workers there are", number(math.Ceil(f.Offered/0.01)))
+		return
+	}
+	f.measured.Keys = n
+	// A key that waits can't be added again, which hides W seconds of every
+	// cycle of a key's arrivals: e = 1/(W + 1/λ).
+	hidden := f.ArrivalRate * f.wait.Mean() / float64(n)
+	if hidden < alwaysWaiting {
+		f.Coalesced, f.RawRate = hidden, f.ArrivalRate/(1-hidden)
+	} else {
+		f.doubt("with %d keys nearly every key would always wait: there are more keys, or the queue is overloaded", n)
+	}
+}
+
+// explain finds the loads that explain what was measured. What was found before an error stays.
+func (f *fit) explain(ctx context.Context, seed uint64, progress func(string)) error {
+	p, err := infer.Explain(ctx, &f.measured, f.hypotheses(), seed, progress)
+	if p == nil {
+		return err
+	}
+	f.found = p
+	f.adopt(p)
+	f.describe()
+	return err
+}
+
+// adopt takes the most probable calls, which decide what is work.
+func (f *fit) adopt(p *infer.Posterior) {
+	sum := 0.0
+	for _, cv := range p.Works {
+		sum += cv / float64(len(p.Works))
+	}
+	f.ServiceCV = sum // of shapes that are the latencies', too, or without calls
+	if f.Calls == 0 {
+		return
+	}
+	c := p.Calls
+	f.Calls, f.CallLatency, f.Throttle, f.Background = c.Mean(), c.Latency, c.Throttle, c.Background
+	f.CallRate = f.Calls * f.Observations / f.Interval
+	f.Busy, f.Service = c.Busy(&f.measured), c.Service(&f.measured)
+	f.Offered = f.AddRate * f.Busy
+	if latencies := f.Calls * f.CallLatency * f.CallLatency; !p.Whole {
+		f.ServiceCV = math.Sqrt(sum*sum*f.Service*f.Service+latencies) / f.Busy
+	}
+	f.whichCalls(p)
 }
 
 // grew tells that more came than was worked off.
@@ -180,50 +240,4 @@ func (f *fit) retries(q scrape.Queue, n float64) {
 	}
 	f.ArrivalRate = max(f.AddRate-retries, 0.01*f.AddRate)
 	f.Dispersion = 1
-}
-
-// spec writes the model as a workload.
-func (f *fit) spec(name string, o Options) {
-	keys := o.Keys
-	rate := f.ArrivalRate
-	if f.keysGiven = keys > 0; f.keysGiven {
-		// A key that waits can't be added again, which hides W seconds of every
-		// cycle of a key's arrivals: e = 1/(W + 1/λ).
-		hidden := f.ArrivalRate * f.wait.Mean() / float64(keys)
-		if hidden < alwaysWaiting {
-			rate = f.ArrivalRate / (1 - hidden)
-			f.Coalesced, f.RawRate = hidden, rate
-		} else {
-			f.doubt("with %d keys nearly every key would always wait: there are more keys, or the queue is overloaded", keys)
-		}
-	} else {
-		keys = keysUnknown
-		f.unknown("arrivals that found their key waiting: no counter holds them; --keys, the number of objects, tells them, and of %s or fewer more than 1%% of the adds would wait for their key to be worked on, however many workers there are", number(math.Ceil(f.Offered/0.01)))
-	}
-	f.Model.Spec = &loadgen.Spec{
-		Name: "fitted", Description: "Fitted to " + name + "'s metrics.", Seed: 1,
-		Resources: []loadgen.Resource{{
-			Name: "objects", Kind: "metadata", Count: keys,
-			Events: loadgen.Events{Pattern: "mix", Mix: loadgen.Mix{Update: 1}, Arrivals: loadgen.Arrivals{Kind: "poisson", Rate: rate}},
-		}},
-		Reconcile: f.current.apply(loadgen.Reconcile{Failure: f.Failure}),
-	}
-	f.Model.calledBy(f.callers)
-	f.setService(f.service.shape, 1)
-}
-
-// setService gives the work that shape, the means multiplied.
-func (m *Model) setService(s shape, by float64) {
-	m.shape, m.ServiceCV = s, s.cv
-	r := &m.Spec.Reconcile
-	if s.whole {
-		// All that matters of a call is then its token.
-		r.Service, r.CallLatency = s.of(m.Busy*by), randvar.Dist{}
-		return
-	}
-	r.Service, r.CallLatency = s.of(m.Service*by), randvar.Dist{}
-	if m.CallLatency > 0 && m.Calls > 0 {
-		r.CallLatency = randvar.Exponential(m.CallLatency * by)
-		m.ServiceCV = math.Sqrt(s.cv*s.cv*m.Service*m.Service+m.Calls*m.CallLatency*m.CallLatency) / m.Busy
-	}
 }

@@ -140,8 +140,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 	}
 	begin := time.Now()
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
-	_, err := f.fitBursts(t.Context(), seed, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	v := judgedSystem{kind: kind, scrapes: scrapes, took: time.Since(begin), misses: map[string][]float64{}}
 	within := func(a, b float64) bool { return math.Abs(a/b-1) < 0.1 }
 	rate := cmp.Or(f.RawRate, f.ArrivalRate)
@@ -153,14 +152,12 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		}
 		z := f.current.Settings
 		z.Workers, z.QPS = change.workers, change.qps
-		figures, err := f.predict(t.Context(), z, fine, seed)
-		require.NoError(t, err)
-		figures, err = f.doubted(t.Context(), figures, seed)
+		figures, err := f.predict(t.Context(), z, finest, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		near := func(x float64) bool { return math.Abs(x-truth) <= max(0.25*truth, 0.1*average(x0(s))) }
 		v.of++
-		form := f.now().form()
+		form := f.middle().Family
 		v.misses[form] = append(v.misses[form], missed(p99, truth, 0.01*f.Busy))
 		if near(p99.Mean) {
 			v.near++

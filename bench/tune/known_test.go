@@ -5,10 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/infer"
+	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -117,6 +120,16 @@ func slow(t *testing.T) {
 	}
 }
 
+func moments(list []float64) (mean, deviation float64) {
+	for _, x := range list {
+		mean += x / float64(len(list))
+	}
+	for _, x := range list {
+		deviation += (x - mean) * (x - mean) / float64(len(list)-1)
+	}
+	return mean, math.Sqrt(deviation)
+}
+
 func TestKnownSystems(t *testing.T) {
 	numbers(t)
 	list := systems()
@@ -147,7 +160,8 @@ func (s system) check(t *testing.T, seed uint64) {
 		o.Keys = 0
 	}
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
-	out, err := f.fitBursts(t.Context(), seed, func(string) {})
+	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
+	r, err := f.reproduction(t.Context(), seed)
 	require.NoError(t, err)
 	rate := f.ArrivalRate
 	if s.keys > 0 {
@@ -156,7 +170,7 @@ func (s system) check(t *testing.T, seed uint64) {
 	if s.unlike > 0 {
 		rate = s.rate // what changes while it waits, again and again, no counter tells of
 	}
-	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s (%.2g)", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, f.reproduction(out).Verdict, out.score)
+	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, r.Verdict)
 	assert.NotContains(t, strings.Join(f.unidentified, " "), "overloaded", "no known system is")
 	assert.InEpsilon(t, s.rate, rate, 0.1)
 	assert.InEpsilon(t, s.mean, f.Service, 0.1)
@@ -186,13 +200,7 @@ func (s system) check(t *testing.T, seed uint64) {
 		z := f.current.Settings
 		z.Workers, z.QPS = y.workers, y.qps
 		truth := y.truth(t, 0)
-		effort := finest
-		if *known == 1 {
-			effort = fine // scatters by less than a tenth here
-		}
-		figures, err := f.predict(t.Context(), z, effort, seed)
-		require.NoError(t, err)
-		figures, err = f.doubted(t.Context(), figures, seed)
+		figures, err := f.predict(t.Context(), z, finest, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
@@ -209,8 +217,7 @@ func TestTwoHumpsInTwoBuckets(t *testing.T) {
 	d := s.run(*seed, 300).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
 	require.Equal(t, 2, f.work.Buckets())
-	_, err := f.fitBursts(t.Context(), *seed, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	assert.InDelta(t, 0.66, f.ServiceCV, 0.15)
 }
 
@@ -220,7 +227,6 @@ func TestShortWorkBehindALimit(t *testing.T) {
 	d := s.run(*seed, 3000).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
 	assert.Greater(t, f.Calls*f.Throttle, 0.9*f.Work)
-	assert.True(t, f.throttled)
 	assert.InDelta(t, 3, f.Calls, 0.05)
 	assert.InEpsilon(t, 0.022, f.Busy, 0.2)
 }
@@ -231,11 +237,12 @@ func TestResyncsAreAmongWhatWasMeasured(t *testing.T) {
 	s := system{rate: 0.5, service: exponentially(0.05), mean: 0.05, workers: 2}
 	d := s.run(*seed, 3000).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	z := f.current.Settings
-	without, err := f.predict(t.Context(), z, fine, *seed)
+	without, err := f.predict(t.Context(), z, rough, *seed)
 	require.NoError(t, err)
 	z.Resync = 12 * time.Hour
-	with, err := f.predict(t.Context(), z, fine, *seed)
+	with, err := f.predict(t.Context(), z, rough, *seed)
 	require.NoError(t, err)
 	assert.Equal(t, []Interval{without.Wait.Mean, without.Wait.P999}, []Interval{with.Wait.Mean, with.Wait.P999})
 }
@@ -271,9 +278,8 @@ func TestBursts(t *testing.T) {
 func (s system) checkBursts(t *testing.T, seed uint64) {
 	d := s.run(seed, 3*(*length)).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	random := f.Model.alone(0)
-	_, err := f.fitBursts(t.Context(), seed, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
+	random := atRandom(f.Model)
 	assert.Regexp(t, "^in bursts of", f.Bursts)
 	assert.Greater(t, f.Dispersion, 2.0)
 	assert.Contains(t, strings.Join(f.unidentified, " "), "how long bursts are from how dense they are")
@@ -284,11 +290,9 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 		y, z := s, f.current.Settings
 		y.workers, z.Workers = c.workers, c.workers
 		truth := percentile(y.run(seed+100, 20_000).wait, 0.99)
-		bursts, err := f.predict(t.Context(), z, fine, seed)
+		bursts, err := f.predict(t.Context(), z, finest, seed)
 		require.NoError(t, err)
-		poisson, err := random.predict(t.Context(), z, fine, seed)
-		require.NoError(t, err)
-		bursts, err = f.doubted(t.Context(), bursts, seed)
+		poisson, err := random.predict(t.Context(), z, finest, seed)
 		require.NoError(t, err)
 		x := bursts.Wait.P99
 		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g (%+.0f%%), at random %.3g; %s", c.workers, x.Mean, x.Low, x.High, truth, 100*(x.Mean/truth-1), poisson.Wait.P99.Mean, f.Bursts)
@@ -298,22 +302,29 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 	}
 }
 
+// atRandom is a model of the same loads whose keys arrive at random.
+func atRandom(m *Model) *Model {
+	random := *m
+	random.found = &infer.Posterior{Members: slices.Clone(m.found.Members)}
+	for i := range random.found.Members {
+		random.found.Members[i].System.Arrivals = model.Arrivals{}
+	}
+	return &random
+}
+
 // What arrives in bursts may have been more or less than usual while it was
-// measured, so rates on both sides of the measured one are tried, too.
+// measured, so rates on both sides of the measured one are within what is likely.
 func TestBurstsLeaveTheRateOpen(t *testing.T) {
 	numbers(t)
 	s := system{rate: 20, workers: 3, burst: bursting(2, 8), service: exponentially(0.05), mean: 0.05}
 	d := s.run(*seed, 600).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	all, tried, err := f.phases(t.Context(), trial{f, *seed, 5_000}, func(string) {})
-	require.NoError(t, err)
-	require.Len(t, tried, len(all))
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	rates := map[int]int{}
-	for _, c := range all {
-		rates[cmp.Compare(c.arrivals.Rate, f.ArrivalRate)]++
+	for _, m := range f.found.Members {
+		rates[cmp.Compare(m.System.Rate, f.ArrivalRate)]++
+		assert.InEpsilon(t, f.ArrivalRate, m.System.Rate, 0.8)
 	}
-	assert.Positive(t, rates[-1], "lower")
-	assert.Positive(t, rates[0], "the measured one")
-	assert.Equal(t, rates[-1], rates[1], "as many higher")
-	assert.Equal(t, f.ArrivalRate, f.Spec.Resources[0].Events.Arrivals.Rate, "the model's is left as it was")
+	assert.Greater(t, rates[-1], 10, "lower")
+	assert.Greater(t, rates[1], 10, "higher")
 }

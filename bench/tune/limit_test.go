@@ -3,9 +3,11 @@ package tune
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,16 +19,11 @@ func TestCallsOfSomeReconciles(t *testing.T) {
 	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.01, qps: 25, tokens: 40}
 	d := s.run(*seed, 1200).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	tr := trial{f, *seed, 6_000}
-	shapes, err := f.behindLimit(t.Context(), tr, func(string) {})
-	require.NoError(t, err)
-	assert.Greater(t, f.callers.each, 1.0)
-	assert.LessOrEqual(t, f.callers.each, 3.0)
-	assert.NotEmpty(t, shapes)
-	x, err := tr.run(t.Context())
-	require.NoError(t, err)
-	assert.Less(t, x.score, surely)
-	assert.InEpsilon(t, 1, f.Spec.Reconcile.Calls.Mean(), 0.02)
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
+	t.Logf("calls %.2g, %v", f.found.Calls.Of, f.found.Families)
+	assert.InDelta(t, 0.5, f.found.Calls.Of[0], 0.2, "make none")
+	assert.InEpsilon(t, 1, f.Calls, 0.02)
+	assert.Greater(t, f.found.Odd, unexplained)
 }
 
 // Where no call waits, the work's form tells.
@@ -34,9 +31,9 @@ func TestWorkOfCallers(t *testing.T) {
 	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.03}
 	d := s.run(*seed, 1200).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	f.whoseWork()
-	assert.False(t, f.service.whole)
-	assert.Greater(t, f.callers.each, 1.0)
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
+	t.Logf("calls %.2g, cv %.3g", f.found.Calls.Of, f.ServiceCV)
+	assert.InDelta(t, 0.5, f.found.Calls.Of[0], 0.2, "make none")
 	assert.InDelta(t, math.Sqrt(0.05*0.05+0.03*0.03*2)/0.08, f.ServiceCV, 0.15)
 }
 
@@ -45,20 +42,35 @@ func TestCallsOfAllReconciles(t *testing.T) {
 	s := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, latency: 0.01, qps: 25, tokens: 10}
 	d := s.run(*seed, 300).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	assert.Equal(t, []callers{{}}, f.whoCalls())
+	list := f.hypotheses()
+	require.Len(t, list, 1)
+	assert.InDelta(t, 1, list[0].Of[2], 0.05)
 }
 
-func TestCallers(t *testing.T) {
-	for _, c := range []callers{{}, {each: 3}, {each: 8}, {spread: true}, {chance: true}} {
-		for _, mean := range []float64{0.4, 1, 1.7, 2.5} {
-			sum := 0.0
-			for n, p := range c.shares(mean) {
-				sum += float64(n) * p
-			}
-			assert.InEpsilon(t, mean, sum, 0.01, "%+v", c)
-			assert.InEpsilon(t, mean, c.of(mean).Mean(), 0.01, "%+v", c)
+// Whoever makes the calls, they are as many, and each number of them has a probability.
+func TestWhoeverCalls(t *testing.T) {
+	s := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.7, latency: 0.01, qps: 25, tokens: 10}
+	d := s.run(*seed, 300).delta(t)
+	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	list := f.hypotheses()
+	require.Greater(t, len(list), 3)
+	for _, mean := range []float64{0.4, 1, 1.7, 2.5, 0.998} {
+		list = append(list, infer.Calls{Of: evenly(mean)}, infer.Calls{Of: byChance(mean)})
+	}
+	for i, c := range list {
+		all := 0.0
+		for _, p := range c.Of {
+			assert.GreaterOrEqual(t, p, 0.0)
+			all += p
+		}
+		assert.InDelta(t, 1, all, 1e-9, "%v", c.Of)
+		if i < len(list)-10 {
+			assert.InEpsilon(t, f.Calls, c.Mean(), 0.01, "%v", c.Of)
 		}
 	}
+	assert.InEpsilon(t, 1.7, infer.Calls{Of: evenly(1.7)}.Mean(), 1e-9)
+	assert.InEpsilon(t, 1.7, infer.Calls{Of: byChance(1.7)}.Mean(), 0.01)
+	assert.Equal(t, []float64{0, 1, 0}, evenly(0.998), "what is counted of those under way is no part of one")
 }
 
 // Waits that the client doesn't time are no work: a higher limit ends them.
@@ -73,11 +85,11 @@ func TestUntimedWaits(t *testing.T) {
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
 	require.InDelta(t, 2, f.Calls, 0.1)
 	was := f.Busy
-	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 3_000}, func(string) {}))
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("work %.3g, busy %.3g, waits %.3g", was, f.Busy, f.Throttle)
 	assert.Greater(t, was, 1.3*0.14)
 	assert.InEpsilon(t, 0.14, f.Busy, 0.12)
-	assert.True(t, f.throttled)
+	assert.Contains(t, strings.Join(f.unidentified, "; "), untimed+": rest_client_rate_limiter_duration_seconds is missing; that they waited ")
 }
 
 // Reconciles may do nothing but call, by a latency that is told.
@@ -89,7 +101,7 @@ func TestUntimedWaitsOfNothingButCalls(t *testing.T) {
 	d.Client.Requests = map[string]float64{"200": made}
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{CallLatency: time.Duration(0.495e9 * d.Queues["q"].Work.Mean())}, false)
 	require.Greater(t, f.Calls*f.CallLatency, 0.95*f.Busy)
-	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 2_000}, func(string) {}))
+	require.NotPanics(t, func() { require.NoError(t, f.explain(t.Context(), *seed, func(string) {})) })
 	assert.LessOrEqual(t, f.Calls*(f.CallLatency+f.Throttle), 1.001*f.Work)
 }
 
@@ -105,12 +117,12 @@ func TestOneWorkersUntimedWaits(t *testing.T) {
 	d.Client.Requests = map[string]float64{"200": made}
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
 	require.Greater(t, f.Busy, 1.4*0.11, "waits are taken for work")
-	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 3_000}, func(string) {}))
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("busy %.3g, latency %.3g, waits %.3g", f.Busy, f.CallLatency, f.Throttle)
 	assert.InEpsilon(t, 0.11, f.Busy, 0.1)
 	z := f.current.Settings
 	z.QPS, z.Burst = 20, 30
-	x, err := f.predict(t.Context(), z, fine, *seed)
+	x, err := f.predict(t.Context(), z, finest, *seed)
 	require.NoError(t, err)
 	s.qps, s.tokens = 20, 30
 	assert.InEpsilon(t, s.truth(t, 0), x.Wait.P99.Mean, 0.25)
@@ -127,13 +139,9 @@ func TestRareWaitsAreUsual(t *testing.T) {
 		s := system{rate: 23.5, service: exponentially(0.03), mean: 0.03, workers: 5, calls: 2, latency: 0.01, qps: 50, tokens: 100, batch: c.batch}
 		d := s.run(*seed, 1200).delta(t)
 		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-		tr := trial{f, *seed, 30_000}
-		x, err := tr.run(t.Context())
-		require.NoError(t, err)
-		require.Greater(t, x.score, surely)
-		_, usual, err := f.typical(t.Context(), tr, x, func(string) {})
-		require.NoError(t, err)
-		assert.Equal(t, c.usual, usual)
+		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
+		t.Logf("%d at once: %v, odd %.2g", c.batch, f.found.Families, f.found.Odd)
+		assert.Equal(t, c.usual, f.found.Families["arrivals at random"] > 0.5, "%d at once", c.batch)
 	}
 }
 
@@ -145,14 +153,11 @@ func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
 	s := system{name: "at the edge of a limit", rate: 8.9, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 30}
 	d := s.run(2, 1200).delta(t)
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
-	_, err := f.fitBursts(t.Context(), 2, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), 2, func(string) {}))
 	for _, workers := range []int{6, 8} {
 		z := f.current.Settings
 		z.Workers = workers
-		x, err := f.predict(t.Context(), z, fine, 2)
-		require.NoError(t, err)
-		x, err = f.doubted(t.Context(), x, 2)
+		x, err := f.predict(t.Context(), z, finest, 2)
 		require.NoError(t, err)
 		y := s
 		y.workers = workers
@@ -191,8 +196,8 @@ func TestShortCallsBesideUntimedWaits(t *testing.T) {
 	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
 	d.Client.Requests = map[string]float64{"200": made}
 	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	require.NoError(t, f.unseen(t.Context(), trial{f, *seed, 20_000}, func(string) {}))
+	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("waits %.3g, measured %.3g; cv %.3g, latency %.3g", f.Throttle, each, f.ServiceCV, f.CallLatency)
-	assert.InEpsilon(t, 1.41, f.shape.cv, 0.1)
+	assert.InEpsilon(t, 1.41, f.ServiceCV, 0.1)
 	assert.InDelta(t, each, f.Throttle, 0.01*s.mean)
 }

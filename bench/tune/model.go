@@ -1,8 +1,7 @@
 package tune
 
 import (
-	"time"
-
+	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/sim"
@@ -40,23 +39,15 @@ type Model struct {
 
 	Spec *loadgen.Spec `json:"-"` // the same as a workload
 
-	shape     shape       // of Service, or of Busy
-	callers   callers     // of the API calls
-	flow      flow        // of arrivals; zero: as the spec says
-	samples   []candidate // predictions are over these; none: of the model itself
-	rivals    []candidate // other forms that explain the measurement as well
-	divided   []*Model    // with other parts of the calls that several queues make
+	found     *infer.Posterior // predictions are over its members; nil: of Spec
 	wait      scrape.Histogram
 	work      scrape.Histogram
-	limiter   scrape.Histogram               // of all queues' calls
 	load      float64                        // times as much as was measured; 0: as much
-	length    time.Duration                  // that a simulation counts; 0: until the arrivals end
 	arrivals  func(seed uint64) sim.Arrivals // of a recording; nil: the spec's
 	priority  bool
 	several   bool      // resources
-	workers   int       // while it was measured
-	series    series    // of scrapes; none of two
-	keysGiven bool      // somebody said how many keys there are
+	series    bool      // it was measured by one of scrapes
+	size      float64   // of batches in which keys arrive
 	guessed   bool      // there are few keys, as only the waits tell
 	undivided bool      // nothing tells how many of the calls are this queue's, whose client has a limit of its own
 	shares    []float64 // of the adds, by resource, if there are several
@@ -103,7 +94,3 @@ func coarsened(h scrape.Histogram) scrape.Histogram {
 	}
 	return scrape.Histogram{Bounds: h.Bounds[first:], Counts: append([]float64{low}, h.Counts[first+1:]...), Sum: h.Sum}
 }
-
-// keysUnknown is the number of keys where none is told: enough that two adds
-// hardly meet on one key.
-const keysUnknown = 20_000

@@ -5,16 +5,14 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
-	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/durations"
 	"github.com/informerbench/informerbench/loadgen/sim"
 )
 
 // An Interval is a predicted figure with the interval that holds it with 95%
-// confidence, given what the data tell of rate and service time, and of their
-// forms. Without the latter (of a curve's points) it is of the simulation alone.
+// probability: of the posterior of the loads that explain a measurement, or of the simulation
+// alone where the load is known.
 type Interval = sim.Interval
 
 // Quantiles are of a predicted duration, in seconds.
@@ -25,8 +23,7 @@ type Quantiles struct {
 	P99  Interval `json:"p99"`
 	P999 Interval `json:"p999"`
 
-	all   func(p float64) float64
-	pools []durations.Histogram // one for all models with the same arrivals
+	all func(p float64) float64
 }
 
 // at is a quantile, or the mean for a p below 0.
@@ -51,8 +48,7 @@ type Figures struct {
 	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
 	Cost        float64   `json:"cost"`       // in workers; ten calls a second count as one
 
-	adds, retries float64  // a second
-	open          openness // of the 99th percentile of the wait
+	adds, retries float64 // a second
 }
 
 // cost puts settings on one scale: workers, of which each holds a connection and
@@ -60,78 +56,23 @@ type Figures struct {
 // cost as much as a worker.
 func cost(s Settings) float64 { return float64(s.Workers) + s.QPS/10 }
 
-// simulate runs the model with other settings. Replicas with the same seed see
+// simulate runs the spec, or the recording, with other settings. Replicas with the same seed see
 // the same arrivals and service times whatever the settings are.
 func (m *Model) simulate(ctx context.Context, s Settings, e effort, seed uint64) ([]sim.Result, error) {
-	if len(m.samples) > 0 {
-		return m.simulateAll(ctx, s, e, seed)
-	}
-	c := m.config(s, e)
-	c.Seed = seed
-	var r sim.Replicas
-	var err error
-	switch {
-	case m.flow.own():
-		r, err = sim.ReplicateFunc(ctx, c, e.replicas, m.flow.arrivals(&c.Spec.Resources[0]))
-	case m.arrivals != nil:
-		r, err = sim.ReplicateFunc(ctx, c, min(e.replicas, rough.replicas), m.arrivals)
-	default:
-		r, err = sim.Replicate(ctx, c, e.replicas)
-	}
-	return r.Results, err
-}
-
-func (m *Model) config(s Settings, e effort) sim.Config {
 	spec := *m.Spec
 	spec.Reconcile = s.apply(spec.Reconcile)
-	if m.Observations > 0 {
-		spec.Reconcile.Resync = 0 // what it adds is among the adds that were measured
-	}
-	c := sim.Config{Spec: &spec, Background: m.Background, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
-	if m.load > 0 {
-		spec.Resources = slices.Clone(spec.Resources)
-		spec.Resources[0].Events.Arrivals.Rate *= m.load
-	}
+	c := sim.Config{Spec: &spec, Seed: seed, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
 	if s.Split {
 		c.Queues = m.split(s.Workers)
 	}
-	if m.length > 0 {
-		c.Warmup = m.length / warmup
-		c.Until = c.Warmup + m.length
-		return c
+	var r sim.Replicas
+	var err error
+	if m.arrivals != nil {
+		r, err = sim.ReplicateFunc(ctx, c, min(e.replicas, rough.replicas), m.arrivals)
+	} else {
+		r, err = sim.Replicate(ctx, c, e.replicas)
 	}
-	if m.ArrivalRate > 0 && m.arrivals == nil {
-		length := time.Duration(min(float64(e.events)/m.ArrivalRate*1e9, float64(farthest)))
-		// Long enough for bursts to come often, as far as that can be paid for.
-		length = min(max(length, min(20*m.cycle(), 5*length)), farthest)
-		c.Warmup = max(length/10, m.filling(s))
-		c.Until = length - length/10 + c.Warmup
-		spec.Duration = c.Until
-	}
-	return c
-}
-
-// cycle is the mean time from one burst or sweep to the next; 0: there are none.
-func (m *Model) cycle() time.Duration {
-	arrivals := m.Spec.Resources[0].Events.Arrivals
-	if m.flow.size > 0 {
-		return time.Duration(m.flow.period(arrivals.Rate) * 1e9)
-	}
-	if m.flow.rates != nil {
-		return time.Duration(m.flow.rates.length() * 1e9)
-	}
-	if m.flow.levels.events > 0 {
-		return time.Duration(m.flow.levels.period(arrivals.Rate) * 1e9)
-	}
-	return cycleOf(arrivals)
-}
-
-// cycleOf is the mean time from one burst to the next.
-func cycleOf(a loadgen.Arrivals) time.Duration {
-	if a.Kind != "onoff" {
-		return 0
-	}
-	return time.Duration((a.On.Mean() + a.Off.Mean()) * 1e9)
+	return r.Results, err
 }
 
 // split shares the workers out by how much the resources add: each gets one,
@@ -189,29 +130,17 @@ func (m *Model) predict(ctx context.Context, s Settings, e effort, seed uint64) 
 		return f.unbounded(), nil
 	}
 	e = e.near(f.Load)
-	results, err := m.simulate(ctx, s, e, seed)
-	if more := e.more(results); err == nil && more > 1 && m.ArrivalRate > 0 && m.arrivals == nil && len(m.groups(results)) == 1 {
-		e.events = int(float64(e.events) * more)
-		results, err = m.simulate(ctx, s, e, seed)
+	if m.found != nil {
+		return m.members(ctx, f, e, seed)
 	}
+	results, err := m.simulate(ctx, s, e, seed)
 	if err != nil {
 		return f, err
 	}
-	f.Stable = true
-	worst := slices.MaxFunc(results, func(a, b sim.Result) int {
-		if a.Demand.Load < b.Demand.Load {
-			return -1
-		}
-		return 1
-	})
-	if m.Offered == 0 {
-		f.Load, f.Bottleneck = worst.Demand.Load, worst.Demand.Bottleneck
-		if !worst.Demand.Stable() && worst.Drain > worst.Load {
-			f.Stable = false
-		}
-	}
-	cost := m.queue(s.Queue)
-	f.take(m.groups(results), cost)
+	worst := slices.MaxFunc(results, func(a, b sim.Result) int { return cmp.Compare(a.Demand.Load, b.Demand.Load) })
+	f.Load, f.Bottleneck = worst.Demand.Load, worst.Demand.Bottleneck
+	f.Stable = worst.Demand.Stable() || worst.Drain <= worst.Load
+	f.take(results, m.queue(s.Queue))
 	return f, nil
 }
 
@@ -231,50 +160,24 @@ func (f Figures) unbounded() Figures {
 	return f
 }
 
-func (f *Figures) take(groups [][]sim.Result, queue QueueCost) {
-	results := slices.Concat(groups...)
-	all := sim.Replicas{Results: results}
-	figure := all.Interval
+// take makes figures of simulations of one model.
+func (f *Figures) take(results []sim.Result, queue QueueCost) {
+	figure := sim.Replicas{Results: results}.Interval
 	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
 	quantiles := func(of func(sim.Result) durations.Histogram) Quantiles {
-		pools := make([]durations.Histogram, len(groups))
-		for i, g := range groups {
-			var list []durations.Histogram
-			for _, r := range g {
-				list = append(list, of(r))
-			}
-			pools[i] = durations.Pooled(list)
+		var list []durations.Histogram
+		for _, r := range results {
+			list = append(list, of(r))
 		}
-		// Candidates may be far apart, and between two of them nothing is true: what the
-		// median of them predicts is expected.
-		expected := func(p float64) float64 {
-			order := make([]int, len(pools))
-			values := make([]float64, len(pools))
-			for i, d := range pools {
-				order[i], values[i] = i, quantile(d, p)
-			}
-			slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
-			below := 0
-			for _, i := range order {
-				if below += len(groups[i]); 2*below > len(results) {
-					return values[i]
-				}
-			}
-			return 0
-		}
+		pool := durations.Pooled(list)
+		expected := func(p float64) float64 { return quantile(pool, p) }
 		at := func(p float64) Interval {
 			// Where waits are rare, simulations differ by ratios.
 			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p)) })
 			x, by := expected(p), math.Exp((i.High-i.Low)/2)
-			low, high := max(0, (work+x)/by-work), (work+x)*by-work
-			// Where some see no wait, ratios tell no upper end.
-			if slices.ContainsFunc(results, func(r sim.Result) bool { return quantile(of(r), p) < work }) {
-				j := figure(func(r sim.Result) float64 { return quantile(of(r), p) })
-				high = min(high, x+(j.High-j.Low)/2)
-			}
-			return Interval{Mean: x, Low: low, High: high}
+			return Interval{Mean: x, Low: max(0, (work+x)/by-work), High: (work+x)*by - work}
 		}
-		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected, pools: pools}
+		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected}
 	}
 	f.Wait = quantiles(func(r sim.Result) durations.Histogram { return r.QueueWait })
 	f.Settle = quantiles(func(r sim.Result) durations.Histogram { return r.Settle })

@@ -92,8 +92,7 @@ func (w wish) recommended(t *testing.T, seed uint64) Settings {
 	q := d.Queues["q"]
 	o := Options{Objectives: objectives(t, w.objectives...), Keys: w.keys, Seed: seed, Queues: measuredQueues}
 	f := newFit(d, q, clientGo.current(w.given(), q), o, false)
-	_, err := f.fitBursts(t.Context(), seed, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	x, err := newSearch(f.Model, f.current.Settings, o, clientGo, func(string) {}).best(t.Context())
 	require.NoError(t, err)
 	return x

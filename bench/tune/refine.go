@@ -12,7 +12,7 @@ import (
 func (s *search) confirm(ctx context.Context, x Settings) (Settings, error) {
 	check := func(y Settings) (bool, error) {
 		s.progress("confirming " + brief(y))
-		f, err := s.m.predict(ctx, y, fine, s.seed+1)
+		f, err := s.m.predict(ctx, y, finest, s.seed+1)
 		return s.meets(f), err
 	}
 	ok, err := check(x)
@@ -126,7 +126,7 @@ func (s *search) keepCurrent(ctx context.Context, x Settings) (Settings, error) 
 	if y == x || cost(y) > 1.1*cost(x) || y.Workers > s.maxWorkers || s.limited() && (y.QPS == 0 || y.QPS > s.maxQPS) {
 		return x, nil
 	}
-	f, err := s.m.predict(ctx, y, fine, s.seed+1)
+	f, err := s.m.predict(ctx, y, finest, s.seed+1)
 	if err == nil && s.meets(f) {
 		return y, nil
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -41,8 +42,12 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	x := together(2, 55)
 	histogramOf := func(d durations.Histogram, bounds []float64) scrape.Histogram {
 		h := scrape.Histogram{Bounds: bounds, Sum: d.Mean().Seconds() * float64(d.Count())}
+		var ends []time.Duration
+		for _, b := range bounds {
+			ends = append(ends, time.Duration(math.Round(b*1e9)))
+		}
 		before := 0.0
-		for _, below := range upTo(d, boundsOf(scrape.Histogram{Bounds: bounds})) {
+		for _, below := range append(d.Below(ends...), 1) {
 			h.Counts = append(h.Counts, (below-before)*float64(d.Count()))
 			before = below
 		}
@@ -69,13 +74,12 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	c := Current{Settings: Settings{Workers: 2, QPS: 55, Burst: 10}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
 	f := newFit(d, d.Queues["a"], clientGo.current(c, d.Queues["a"]), Options{Seed: 1, Queues: measuredQueues}, false)
 	assert.InEpsilon(t, 24, f.Background, 0.1)
-	_, err = f.fitBursts(t.Context(), 1, func(string) {})
-	require.NoError(t, err)
+	require.NoError(t, f.explain(t.Context(), 1, func(string) {}))
 	for _, s := range []Settings{{Workers: 2, QPS: 55}, {Workers: 3, QPS: 55}, {Workers: 2, QPS: 80}, {Workers: 3, QPS: 50}} {
 		z := f.current.Settings
 		z.Workers, z.QPS = s.Workers, s.QPS
 		truth := together(s.Workers, s.QPS).Queues[0].QueueWait.Quantile(0.99).Seconds()
-		y, err := f.predict(t.Context(), z, fine, 1)
+		y, err := f.predict(t.Context(), z, finest, 1)
 		require.NoError(t, err)
 		t.Logf("%s: p99 %.3g, together %.3g (%+.0f%%); %s", brief(z), y.Wait.P99.Mean, truth, 100*(y.Wait.P99.Mean/truth-1), f.Bursts)
 		assert.InEpsilon(t, truth, y.Wait.P99.Mean, 0.25, brief(z))

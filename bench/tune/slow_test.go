@@ -48,17 +48,8 @@ func TestSlowLoads(t *testing.T) {
 			s.service, s.mean = exponentially(0.05), 0.05
 			d := s.run(*seed, 1800).delta(t)
 			f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed, Queues: measuredQueues}, false)
-			out, err := f.fitBursts(t.Context(), *seed, func(string) {})
-			require.NoError(t, err)
-			forms := map[string]int{}
-			for _, c := range f.samples {
-				forms[c.form()]++
-			}
-			rival := ""
-			for _, c := range f.rivals {
-				rival += c.form() + " "
-			}
-			t.Logf("score %.2g; %v, rivals %s; %s", out.score, forms, rival, f.Bursts)
+			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
+			t.Logf("%v; %s", f.found.Families, f.Bursts)
 			for _, workers := range []int{s.workers - 2, s.workers - 1, s.workers, s.workers + 1} {
 				if float64(workers) < 1.3*s.rate*s.mean {
 					continue
@@ -69,8 +60,6 @@ func TestSlowLoads(t *testing.T) {
 				z := f.current.Settings
 				z.Workers = workers
 				x, err := f.predict(t.Context(), z, finest, *seed)
-				require.NoError(t, err)
-				x, err = f.doubted(t.Context(), x, *seed)
 				require.NoError(t, err)
 				p := x.Wait.P99
 				t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g", workers, p.Mean, p.Low, p.High, truth)

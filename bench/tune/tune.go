@@ -221,18 +221,18 @@ func (r *Result) stopped(ctx context.Context, err error) {
 // takes too long may end early, if what was tried explains the waits.
 func (f *fit) advise(ctx context.Context, a *Advice, o Options, kind flavour, progress func(string)) error {
 	fitting, cancel := most(ctx)
-	x, err := f.fitBursts(fitting, o.Seed, progress)
+	err := f.explain(fitting, o.Seed, progress)
 	cancel()
 	var cut error
-	if interrupted(err) && ctx.Err() == nil && len(x.results) > 0 && x.score <= fits {
+	if interrupted(err) && ctx.Err() == nil && f.found != nil {
 		cut, err = err, nil
 		f.doubt("the time for the fit was over before all was tried that may explain the waits as well; a longer --budget would do")
 	}
+	if err == nil {
+		a.Reproduction, err = f.reproduction(ctx, o.Seed)
+	}
 	a.Current = f.current
 	a.Model = f.Model
-	if err == nil {
-		a.Reproduction = f.reproduction(x)
-	}
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	if err == nil {
 		err = search1(ctx, a, o, kind, progress)
@@ -270,9 +270,7 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 		return err
 	}
 	if a.Quiet = a.Model.quiet(now, o); a.Quiet {
-		now, err = s.m.doubted(ctx, now, o.Seed)
-		a.Now = &now
-		return err
+		return nil
 	}
 	best, err := s.best(ctx)
 	a.Recommended, a.Impossible, a.Pareto = best, s.impossible, s.pareto()
@@ -293,14 +291,6 @@ func search1(ctx context.Context, a *Advice, o Options, kind flavour, progress f
 		}
 	}
 	a.Pareto = s.pareto()
-	if a.Curves, err = s.curves(ctx, best); err != nil {
-		return err
-	}
-	if now, err = s.m.doubted(ctx, now, o.Seed); err == nil {
-		a.Now = &now
-		if then, err = s.m.doubted(ctx, then, o.Seed); err == nil {
-			a.Then = &then
-		}
-	}
+	a.Curves, err = s.curves(ctx, best)
 	return err
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
-// openness is how much of a prediction's interval is due to what, as squares of
-// logarithms: these add up.
-type openness struct {
-	amounts float64 // rate, service time and the size of sweeps, which a longer interval tells better
-	forms   float64 // forms of work and arrivals that all explain the measurement
-	lasting bool    // how long more comes than the workers can do
-}
-
 // vague99 tells that the interval of the 99th percentile of the wait reaches further
 // than telling, and by more than a tenth of what events take to be settled, beside
 // which nobody notices it.
@@ -49,25 +41,16 @@ func (a *Advice) vague() string {
 	}
 	x := f.Wait.P99
 	text := fmt.Sprintf("where between %s and %s the 99th percentile of the queue wait under %s lies", durations.Seconds(x.Low), durations.Seconds(x.High), brief(f.Settings))
-	const buckets = "work and arrivals of several forms explain what was counted in buckets this wide, so record finer ones (native histograms) or a trace"
-	wanted := math.Pow(math.Log(tellable), 2)
-	// Squared deviations fall as the interval grows.
-	longer := f.open.amounts / max(wanted/2, wanted-f.open.forms)
-	switch {
-	case f.open.lasting:
-		return text + ": at times more comes than these can do, and for how long two scrapes don't tell, so the end of that is of all of it at once; record a trace, or two scrapes while most comes, whose advice is for that time"
-	case x.High >= unbounded:
+	if x.High >= unbounded {
 		return text + fmt.Sprintf(": these may carry less than the load, and %s reconciles can't tell; record a longer interval", number(m.Observations))
-	case f.open.forms > f.open.amounts:
-		return text + ": " + buckets
-	case longer <= 1: // the simulations scatter
-		return text
-	case longer > 100:
+	}
+	if bursts := m.Dispersion > inBursts; bursts && !m.series {
+		return text + ": arrivals of several forms explain what two scrapes hold, so record a series (--prometheus, or a URL over --interval) or a trace"
+	}
+	// Intervals get narrower as the square root of what is measured.
+	longer := math.Pow(math.Log(x.High/max(x.Low, 1e-9))/2/math.Log(tellable), 2)
+	if longer > 100 {
 		return text + fmt.Sprintf(": %s reconciles are far too few to tell; record a much longer interval, or a trace", number(m.Observations))
 	}
-	text += fmt.Sprintf(": %s reconciles leave rate and service time open; an interval of about %v would tell them", number(m.Observations), roundUp(time.Duration(m.Interval*longer*1e9)))
-	if f.open.forms > wanted/2 {
-		text += ", and " + buckets
-	}
-	return text
+	return text + fmt.Sprintf(": %s reconciles leave rate, work and arrivals open; an interval of about %v would tell them", number(m.Observations), roundUp(time.Duration(m.Interval*max(2, longer)*1e9)))
 }

@@ -63,9 +63,6 @@ func (a *Advice) whatIf(ctx context.Context, m *Model, o Options, progress func(
 		}
 		progress("what if " + x.Text)
 		f, err := m.predict(ctx, x.of(a.Current.Settings), finest, o.Seed+1)
-		if err == nil {
-			f, err = m.doubted(ctx, f, o.Seed)
-		}
 		if err != nil {
 			return err
 		}

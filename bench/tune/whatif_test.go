@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/infer"
+	"github.com/informerbench/informerbench/bench/tune/model"
+	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -84,6 +87,7 @@ func TestNoLimitHasNoBurst(t *testing.T) {
 		given := Current{Settings: Settings{Workers: 2, Burst: 30}, Told: told}
 		f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
 		assert.Zero(t, f.current.Burst)
+		f.found = &infer.Posterior{Members: []infer.Member{{System: model.System{Rate: f.ArrivalRate, Service: model.NewWork(randvar.Exponential(f.Service))}}}}
 		_, err := f.predict(t.Context(), f.current.Settings, rough, *seed)
 		assert.NoError(t, err, told)
 	}

@@ -1,0 +1,153 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/bench/tune/infer"
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/durations"
+)
+
+// hypotheses are the calls that may have been made: the counters hold their sum, of all queues
+// and of all reconciles, and how they wait decides which of them explain the rest.
+func (f *fit) hypotheses() []infer.Calls {
+	if f.Calls == 0 {
+		return []infer.Calls{{}}
+	}
+	one := infer.Calls{
+		Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
+		Untimed: f.untimed && f.current.QPS > 0,
+	}
+	var list []infer.Calls
+	if d := f.division; !one.Untimed && d.most >= 1.15*d.least && d.most*f.Throttle >= throttledBy*f.Work {
+		for _, calls := range append(d.calls(), f.Calls) {
+			c := one
+			c.Of = evenly(calls)
+			c.Background = max(0, f.made-calls*f.Observations/f.Interval)
+			c.Latency = min(d.latency-f.Throttle, 0.98*c.Busy(&f.measured)/calls)
+			list = append(list, c)
+		}
+		return list
+	}
+	one.Of = evenly(f.Calls)
+	list = append(list, one)
+	// Where the calls are a whole number to a reconcile, but for those under way, each made as many.
+	under := 2 * float64(f.current.Workers) * math.Ceil(f.Calls)
+	if one.Untimed || f.Background > 0 || math.Abs(f.Calls-math.Round(f.Calls))*f.Observations <= max(under, 10) {
+		return list
+	}
+	others := [][]float64{byChance(f.Calls)}
+	for _, n := range []int{2, 3, 5, 8, 12, 20, 30, 50} {
+		if float64(n) > 1.05*f.Calls && len(others) < 5 {
+			some := make([]float64, n+1)
+			some[0], some[n] = 1-f.Calls/float64(n), f.Calls/float64(n)
+			others = append(others, some)
+		}
+	}
+	for _, of := range others {
+		c := one
+		c.Of, c.Log = of, -math.Log(float64(len(others)))
+		list = append(list, c)
+	}
+	return list
+}
+
+// evenly are calls of which all reconciles make as many, but for those to which a part of one falls.
+func evenly(mean float64) []float64 {
+	below, part := math.Modf(mean)
+	if part < 0.005 {
+		part = 0
+	} else if part > 0.995 {
+		below, part = below+1, 0
+	}
+	list := make([]float64, int(below)+2)
+	list[int(below)], list[int(below)+1] = 1-part, part
+	return list
+}
+
+// byChance are calls of which each reconcile makes any number (Poisson).
+func byChance(mean float64) []float64 {
+	list := []float64{math.Exp(-mean)}
+	sum := list[0]
+	for sum < 0.999 {
+		list = append(list, list[len(list)-1]*mean/float64(len(list)))
+		sum += list[len(list)-1]
+	}
+	for i := range list {
+		list[i] /= sum
+	}
+	return list
+}
+
+// whichCalls says what is left open of them.
+func (f *fit) whichCalls(p *infer.Posterior) {
+	if len(p.Likely) < 2 {
+		return
+	}
+	low, high := p.Calls, p.Calls
+	least, most := p.Calls, p.Calls
+	for _, c := range p.Likely {
+		if c.Mean() < low.Mean() {
+			low = c
+		}
+		if c.Mean() > high.Mean() {
+			high = c
+		}
+		if c.Throttle < least.Throttle {
+			least = c
+		}
+		if c.Throttle > most.Throttle {
+			most = c
+		}
+	}
+	for i, text := range f.unidentified {
+		switch {
+		case strings.HasPrefix(text, untimed) && f.untimed:
+			f.unidentified[i] = text + fmt.Sprintf("; that they waited %s each explains the work and the waits, as does anything from %s to %s, and the intervals hold what is predicted of all of that",
+				durations.Seconds(f.Throttle), durations.Seconds(least.Throttle), durations.Seconds(most.Throttle))
+		case strings.HasPrefix(text, undivided) && low.Mean() < high.Mean():
+			f.unidentified[i] = fmt.Sprintf("%s: the client's counters hold those of all queues; of %.2g to %.2g calls a reconcile that are possible here, %.2g explain the waits best and anything from %.2g to %.2g does. The intervals hold what is predicted of all of these; --calls says it better",
+				undivided, f.division.least, f.division.most, f.Calls, low.Mean(), high.Mean())
+		}
+	}
+}
+
+// A division is how many calls a reconcile may make, when the counters hold those of
+// several queues: one after the other they take no longer than the work, of this queue
+// or of the others, which made the rest. The zero division leaves nothing open.
+type division struct {
+	least, most float64
+	latency     float64
+}
+
+// divisible are the bounds of a queue's calls, of which each takes so long with its wait
+// for the limit.
+func divisible(d *scrape.Delta, q scrape.Queue, made, each float64) division {
+	n := q.Work.Count()
+	others := 0.0
+	for name, other := range d.Queues {
+		if name != q.Name && !other.Reset {
+			others += other.Work.Sum / each
+		}
+	}
+	const few = 0.02 // as good as none
+	return division{least: max(few, (made-others)/n), most: max(few, min(made, q.Work.Sum/each)/n), latency: each}
+}
+
+// calls are what is tried.
+func (d division) calls() (list []float64) {
+	const steps = 6
+	for i := range steps + 1 {
+		list = append(list, d.least+(d.most-d.least)*float64(i)/steps)
+	}
+	if d.most < steps {
+		for x := math.Ceil(d.least); x <= d.most; x++ {
+			list = append(list, x) // most controllers make as many each time
+		}
+	}
+	slices.Sort(list)
+	return slices.CompactFunc(list, func(x, before float64) bool { return x < 1.03*before })
+}

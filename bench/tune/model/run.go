@@ -1,0 +1,403 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// A Plan says what of a simulation is counted.
+type Plan struct {
+	Warmup float64   // seconds before anything is counted
+	Length float64   // seconds that are counted
+	Steps  []float64 // their lengths in seconds, of a series; what they count is told one by one
+	Pairs  int       // how many reconciles' work and waits for the client's limit are kept, at most
+	Seed   uint64
+}
+
+// A Count is what came of one step.
+type Count struct{ Adds, Taken, Waited float64 }
+
+// A Pair is what a reconcile worked, and what its calls waited for the client's limit.
+type Pair struct{ Service, Held float64 }
+
+// A Result is what was counted.
+type Result struct {
+	Length                                float64 // seconds
+	Wait                                  Sketch  // from add to get
+	Work                                  Sketch  // from get to done
+	Settle                                Sketch  // from an arrival to the end of the first successful reconcile that saw it
+	Throttle                              Sketch  // of a call, for the client's limit
+	Arrivals, Adds, Done, Failures, Calls int
+	Busy                                  float64 // seconds that workers worked
+	Waiting                               float64 // seconds that keys waited
+	Steps                                 []Count
+	Pairs                                 []Pair
+}
+
+// An event of an agenda: a job's next step, or a key's retry.
+type event struct {
+	at float64
+	of int32
+}
+
+// An agenda holds events, the earliest first.
+type agenda []event
+
+func (a *agenda) push(x event) {
+	*a = append(*a, x)
+	h := *a
+	i := len(h) - 1
+	for ; i > 0 && x.at < h[(i-1)/2].at; i = (i - 1) / 2 {
+		h[i] = h[(i-1)/2]
+	}
+	h[i] = x
+}
+
+func (a *agenda) pop() event {
+	h := *a
+	first, last := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	*a = h
+	i := 0
+	for child := 1; child < len(h); child = 2*i + 1 {
+		if child+1 < len(h) && h[child+1].at < h[child].at {
+			child++
+		}
+		if last.at <= h[child].at {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	if len(h) > 0 {
+		h[i] = last
+	}
+	return first
+}
+
+func (a agenda) first() float64 {
+	if len(a) == 0 {
+		return math.Inf(1)
+	}
+	return a[0].at
+}
+
+// A key as the work queue sees it, with the arrivals that no reconcile has seen yet.
+type key struct {
+	added    float64
+	due      []float64
+	failures int32
+	dirty    bool
+	busy     bool
+}
+
+// A job is a reconcile under way, or one of others.
+type job struct {
+	key     int32 // -1: of others
+	calls   int32 // still to be made
+	got     float64
+	service float64
+	held    float64
+	due     []float64
+}
+
+// A bucket lets so many through a second.
+type bucket struct{ rate, burst, tokens, at float64 }
+
+// reserve takes a token and says how long it takes until it is there.
+func (b *bucket) reserve(now float64) float64 {
+	if b.rate == 0 {
+		return 0
+	}
+	b.tokens = min(b.burst, b.tokens+(now-b.at)*b.rate) - 1
+	b.at = now
+	return max(0, -b.tokens/b.rate)
+}
+
+type engine struct {
+	s *System
+	c *Controller
+	p *Plan
+	r *Result
+
+	random  *rand.Rand
+	stream  *stream
+	keys    []key
+	free    []int32 // of keys that are used again, where arrivals don't meet
+	jobs    []job
+	idle    []int32 // jobs that are none
+	workers int     // that have nothing to do
+	dirty   int     // keys that wait, those that are worked on meanwhile among them
+	queue   []int32
+	head    int
+	steps   agenda
+	retries agenda
+	client  bucket
+	retry   bucket
+	freeAt  float64 // when the queue serves the next item
+	now     float64
+	others  float64 // when others call next
+	calls   float64 // on average
+	step    int
+	stepEnd float64
+	pairs   int // reconciles from one that is kept to the next
+}
+
+// Run simulates. It ends early, with an error, only when the context does.
+func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error) {
+	e := &engine{s: s, c: &c, p: &p, r: &Result{Length: p.Length}, random: rand.New(rand.NewPCG(p.Seed, 0x5eed))}
+	e.stream = s.Arrivals.stream(s.Rate, rand.New(rand.NewPCG(p.Seed, 0xa1)))
+	e.workers, e.calls = c.Workers, s.MeanCalls()
+	e.client = bucket{rate: c.QPS, burst: float64(c.Burst), tokens: float64(c.Burst)}
+	e.retry = bucket{rate: c.BucketRate, burst: float64(c.BucketBurst), tokens: float64(c.BucketBurst)}
+	e.keys = make([]key, s.Keys)
+	e.others = math.Inf(1)
+	if s.Background > 0 && c.QPS > 0 {
+		e.others = 0
+	}
+	if len(p.Steps) > 0 {
+		e.r.Steps, e.stepEnd = make([]Count, len(p.Steps)), p.Warmup+p.Steps[0]
+	}
+	if p.Pairs > 0 {
+		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
+	}
+	return e.r, e.run(ctx)
+}
+
+func (e *engine) run(ctx context.Context) error {
+	end := e.p.Warmup + e.p.Length
+	arrival, n, batch := e.stream.next()
+	for round := 0; ; round++ {
+		if round&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		step, retry := e.steps.first(), e.retries.first()
+		at := min(arrival, step, retry, e.others)
+		e.pass(min(at, end))
+		switch {
+		case at > end:
+			return nil
+		case at == step:
+			e.work(e.steps.pop().of)
+		case at == retry:
+			e.add(e.retries.pop().of)
+		case at == e.others:
+			e.call()
+		default:
+			e.arrive(n, batch)
+			arrival, n, batch = e.stream.next()
+		}
+		for e.workers > 0 && e.head < len(e.queue) {
+			e.get()
+		}
+	}
+}
+
+func (e *engine) counting() bool { return e.now >= e.p.Warmup }
+
+// pass moves the time.
+func (e *engine) pass(to float64) {
+	if to > e.p.Warmup {
+		d := to - max(e.now, e.p.Warmup)
+		e.r.Busy += d * float64(e.c.Workers-e.workers)
+		e.r.Waiting += d * float64(e.dirty)
+	}
+	for e.now = to; len(e.r.Steps) > 0 && e.now >= e.stepEnd && e.step < len(e.r.Steps)-1; {
+		e.step++
+		e.stepEnd += e.p.Steps[e.step]
+	}
+}
+
+// arrive adds the keys of n arrivals.
+func (e *engine) arrive(n int, batch bool) {
+	if e.counting() {
+		e.r.Arrivals += n
+	}
+	swept := -1 // each key once
+	if batch && e.s.Arrivals.Even && e.s.Keys > 0 {
+		swept = e.random.IntN(e.s.Keys)
+	}
+	for i := range n {
+		var k int32
+		switch {
+		case e.s.Keys == 0:
+			k = e.fresh()
+		case swept >= 0:
+			k = int32((swept + i) % e.s.Keys)
+		case e.s.Popular != nil:
+			k = int32(min(sort.SearchFloat64s(e.s.Popular, e.random.Float64()), e.s.Keys-1))
+		default:
+			k = int32(e.random.IntN(e.s.Keys))
+		}
+		e.keys[k].due = append(e.keys[k].due, e.now)
+		e.add(k)
+	}
+}
+
+// fresh is a key that nothing else is about.
+func (e *engine) fresh() int32 {
+	if last := len(e.free) - 1; last >= 0 {
+		k := e.free[last]
+		e.free = e.free[:last]
+		return k
+	}
+	e.keys = append(e.keys, key{})
+	return int32(len(e.keys) - 1)
+}
+
+// add is what the queue's Add does.
+func (e *engine) add(k int32) {
+	x := &e.keys[k]
+	if x.dirty {
+		return
+	}
+	x.dirty, x.added = true, e.now
+	e.dirty++
+	if e.counting() {
+		e.r.Adds++
+		if e.r.Steps != nil {
+			e.r.Steps[e.step].Adds++
+		}
+	}
+	if !x.busy {
+		e.queue = append(e.queue, k)
+	}
+}
+
+// get gives an idle worker the first key.
+func (e *engine) get() {
+	k := e.queue[e.head]
+	if e.head++; e.head > 1024 && 2*e.head > len(e.queue) {
+		e.queue = append(e.queue[:0], e.queue[e.head:]...)
+		e.head = 0
+	}
+	e.workers--
+	got := e.now
+	if e.c.Occupied > 0 {
+		got = max(got, e.freeAt) + e.c.Occupied
+		e.freeAt = got
+	}
+	x := &e.keys[k]
+	x.dirty, x.busy = false, true
+	e.dirty--
+	if e.counting() {
+		e.r.Wait.Add(got - x.added)
+		if e.r.Steps != nil {
+			e.r.Steps[e.step].Taken++
+			e.r.Steps[e.step].Waited += got - x.added
+		}
+	}
+	i := e.job()
+	j := &e.jobs[i]
+	j.key, j.got, j.held, j.calls = k, got, 0, e.drawCalls()
+	j.due, x.due = x.due, j.due[:0]
+	j.service = e.s.Service.sample(e.random)
+	if e.c.QPS > 0 {
+		e.steps.push(event{got + j.service, i})
+		return
+	}
+	took := j.service
+	if e.counting() {
+		e.r.Calls += int(j.calls)
+	}
+	for ; j.calls > 0; j.calls-- {
+		took += e.random.ExpFloat64() * e.s.Latency
+	}
+	e.steps.push(event{got + took, i})
+}
+
+func (e *engine) job() int32 {
+	if last := len(e.idle) - 1; last >= 0 {
+		i := e.idle[last]
+		e.idle = e.idle[:last]
+		return i
+	}
+	e.jobs = append(e.jobs, job{})
+	return int32(len(e.jobs) - 1)
+}
+
+func (e *engine) drawCalls() int32 {
+	if len(e.s.Calls) < 2 {
+		return 0
+	}
+	u, n := e.random.Float64(), 0
+	for n < len(e.s.Calls)-1 && u >= e.s.Calls[n] {
+		u -= e.s.Calls[n]
+		n++
+	}
+	return int32(n)
+}
+
+// call begins a reconcile of others, with as many calls as here.
+func (e *engine) call() {
+	each := max(1, e.calls)
+	e.others += e.random.ExpFloat64() * each / e.s.Background
+	i := e.job()
+	e.jobs[i] = job{key: -1, calls: int32(math.Round(each)), due: e.jobs[i].due[:0]}
+	e.steps.push(event{e.now, i})
+}
+
+// work goes on with a reconcile: its next call, or its end.
+func (e *engine) work(i int32) {
+	j := &e.jobs[i]
+	if j.calls > 0 {
+		j.calls--
+		wait := e.client.reserve(e.now)
+		j.held += wait
+		if j.key >= 0 && e.counting() {
+			e.r.Calls++
+			e.r.Throttle.Add(wait)
+		}
+		e.steps.push(event{e.now + wait + e.random.ExpFloat64()*e.s.Latency, i})
+		return
+	}
+	e.idle = append(e.idle, i)
+	if j.key >= 0 {
+		e.done(j)
+	}
+}
+
+func (e *engine) done(j *job) {
+	e.workers++
+	x := &e.keys[j.key]
+	x.busy = false
+	failed := e.s.Failure > 0 && e.random.Float64() < e.s.Failure
+	if e.counting() {
+		e.r.Work.Add(e.now - j.got)
+		if e.r.Done++; e.pairs > 0 && e.r.Done%e.pairs == 0 {
+			e.r.Pairs = append(e.r.Pairs, Pair{j.service, j.held})
+		}
+	}
+	if failed {
+		e.failed(j)
+	} else {
+		x.failures = 0
+		if e.counting() {
+			for _, due := range j.due {
+				e.r.Settle.Add(e.now - due)
+			}
+		}
+	}
+	j.due = j.due[:0]
+	switch {
+	case x.dirty:
+		e.queue = append(e.queue, j.key)
+	case !failed && e.s.Keys == 0:
+		e.free = append(e.free, j.key)
+	}
+}
+
+// failed tries the key again later.
+func (e *engine) failed(j *job) {
+	x := &e.keys[j.key]
+	x.due = append(x.due, j.due...)
+	delay := min(e.c.MaxDelay, e.c.BaseDelay*math.Pow(2, float64(x.failures)))
+	x.failures++
+	delay = max(delay, e.retry.reserve(e.now))
+	e.retries.push(event{e.now + delay, j.key})
+	if e.counting() {
+		e.r.Failures++
+	}
+}

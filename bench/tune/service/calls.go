@@ -1,0 +1,106 @@
+package service
+
+import (
+	"math"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/loadgen/randvar"
+)
+
+// A Stretch of service times, in seconds, with equally likely sums of what the calls
+// of reconciles that work as long take.
+type Stretch struct {
+	From, To float64
+	Calls    []float64
+}
+
+// Calls are what API calls take beside work of all lengths.
+type Calls []Stretch
+
+// Same takes the calls to be the same beside all work.
+func Same(calls []float64) Calls { return Calls{{0, math.Inf(1), calls}} }
+
+// spread tells that they take now more and now less.
+func (b Calls) spread() bool { return len(b) > 1 || len(b[0].Calls) > 1 }
+
+// none is no latency.
+var none = Same([]float64{0})
+
+// Latencies are equally likely sums of a reconcile's calls' latencies, which are
+// taken to be exponential: of so many calls with these probabilities, of that mean each.
+func Latencies(calls []float64, latency float64) []float64 {
+	const n = 64 // with 16 of them, what is above a Pareto shape's knee comes out 2% too rare
+	mean := 0.0
+	for k, p := range calls {
+		mean += float64(k) * p
+	}
+	if mean*latency == 0 {
+		return []float64{0}
+	}
+	list := make([]float64, n)
+	sum := 0.0
+	for i := range list {
+		u, k := (float64(i)+0.5)/n, len(calls)-1
+		for k > 0 && u >= calls[k] {
+			u -= calls[k]
+			k--
+		}
+		if k > 0 {
+			d, err := randvar.Gamma(float64(k), max(0.01, 1/math.Sqrt(float64(k))))
+			if err != nil {
+				d = randvar.Constant(float64(k)) // so many calls scatter by less than a hundredth
+			}
+			list[i] = d.Quantile(u / calls[k])
+		}
+		sum += list[i]
+	}
+	for i := range list {
+		list[i] *= mean * latency * n / sum
+	}
+	return list
+}
+
+// likelihood is the logarithm of the probability of the buckets' counts.
+func likelihood(h scrape.Histogram, below func(float64) float64, calls Calls) float64 {
+	sum := 0.0
+	for i, share := range shares(h, below, calls) {
+		if n := h.Counts[i]; n > 0 {
+			sum += n * math.Log(max(share, unlucky))
+		}
+	}
+	return sum
+}
+
+// shares is what of a service time with the calls beside it lies in each bucket.
+func shares(h scrape.Histogram, below func(float64) float64, calls Calls) []float64 {
+	list := make([]float64, len(h.Counts))
+	before := 0.0
+	shorter := make([]float64, len(calls)) // than each stretch
+	for k, s := range calls[1:] {
+		shorter[k+1] = below(s.From)
+	}
+	for i := range list {
+		now := 1.0
+		if i < len(h.Bounds) {
+			now = 0
+			for k, s := range calls {
+				for _, latency := range s.Calls {
+					if h.Bounds[i]-latency > s.From {
+						now += (below(min(h.Bounds[i]-latency, s.To)) - shorter[k]) / float64(len(s.Calls))
+					}
+				}
+			}
+		}
+		list[i], before = now-before, now
+	}
+	return list
+}
+
+// distance is half the sum of the differences between shares.
+func distance(h scrape.Histogram, d randvar.Dist, calls Calls) float64 {
+	sum := 0.0
+	for i, share := range shares(h, d.Below, calls) {
+		sum += math.Abs(h.Counts[i]/h.Count() - share)
+	}
+	return sum / 2
+}
