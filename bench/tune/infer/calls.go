@@ -34,10 +34,6 @@ func (c Calls) Service(m *Measured) float64 {
 	return max(c.Busy(m)-c.Mean()*c.Latency, 0.02*c.Busy(m))
 }
 
-// throttledBy is a share of the work: few calls wait, but long, so 3% of the work may be a sixth
-// of what a bucket holds.
-const throttledBy = 0.01
-
 func (c Calls) throttled(m *Measured) bool { return c.Mean()*c.Throttle > throttledBy*m.Work.Mean() }
 
 // takes finds out which work may be what was measured. Where calls wait for a limit, how these

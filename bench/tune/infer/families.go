@@ -12,7 +12,7 @@ type family struct {
 	name   string
 	prior  float64   // how probable it is before anything is measured
 	shares []float64 // between which it lies, rising; each part of their range is as probable as another of its length. Nil: there is none
-	solve  bool      // there is a value
+	valued bool      // there is a value
 	bounds func(x *explorer, share float64) (low, high float64)
 	apply  func(x *explorer, s *model.System, share, value float64)
 	absurd func(s *model.System, x *explorer) bool // it can't be; nil: none is
@@ -23,15 +23,15 @@ var random = family{name: "arrivals at random", prior: 0.35}
 
 // bursts are the families of which keys wait longer than they do of arrivals at random.
 var bursts = []family{
-	{name: "batches at random", prior: 0.15, shares: parts, solve: true, bounds: sizes, apply: batches(false)},
-	{name: "batches at even distances", prior: 0.05, shares: parts, solve: true, bounds: sizes, apply: batches(true)},
-	{name: "bursts and pauses", prior: 0.12, shares: duties, solve: true, bounds: cycles, apply: phases(model.BothVary)},
-	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, solve: true, bounds: cycles, apply: phases(model.PausesVary)},
-	{name: "regular bursts and pauses", prior: 0.07, shares: duties, solve: true, bounds: cycles, apply: phases(model.Regular)},
-	{name: "two rates in turn", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, solve: true, bounds: depths, apply: levels(200)},
-	{name: "two rates in turn, slowly", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, solve: true, bounds: depths, apply: levels(2000)},
+	{name: "batches at random", prior: 0.25, shares: parts, valued: true, bounds: sizes, apply: batches(false)},
+	{name: "batches at even distances", prior: 0.08, shares: parts, valued: true, bounds: sizes, apply: batches(true)},
+	{name: "bursts and pauses", prior: 0.12, shares: duties, valued: true, bounds: cycles, apply: phases(model.BothVary)},
+	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, valued: true, bounds: cycles, apply: phases(model.PausesVary)},
+	{name: "regular bursts and pauses", prior: 0.07, shares: duties, valued: true, bounds: cycles, apply: phases(model.Regular)},
+	{name: "two rates in turn", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, valued: true, bounds: depths, apply: levels(200)},
+	{name: "two rates in turn, slowly", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, valued: true, bounds: depths, apply: levels(2000)},
 	{
-		name: "uneven gaps", prior: 0.02, solve: true,
+		name: "uneven gaps", prior: 0.02, valued: true,
 		bounds: func(*explorer, float64) (low, high float64) { return 0, math.Log(8) },
 		apply: func(_ *explorer, s *model.System, _, value float64) {
 			s.Arrivals = model.Arrivals{Kind: model.Gaps, CV: math.Exp(value)}
@@ -39,8 +39,8 @@ var bursts = []family{
 	},
 	{
 		// Seldom believed: the rates are made of the counts that they are then compared with.
-		name: measuredRates, prior: 0.001, shares: []float64{0.1, 0.3, 0.6, 0.85, 1}, solve: true,
-		bounds: func(x *explorer, _ float64) (low, high float64) { return 0, math.Log(max(4, x.base.Rate*x.reach()/10)) },
+		name: measuredRates, prior: 0.001, shares: []float64{0.1, 0.3, 0.6, 0.85, 1}, valued: true,
+		bounds: func(x *explorer, _ float64) (low, high float64) { return 0, math.Log(max(4, x.base.Rate*x.reach/10)) },
 		apply: func(x *explorer, s *model.System, part, value float64) {
 			if len(x.y.windows) > 0 {
 				s.Arrivals = x.profile(part, math.Exp(value))
@@ -78,16 +78,13 @@ var popular = family{
 	},
 }
 
-// manyKeys are so many that two adds hardly meet on one.
-const manyKeys = 20_000
-
 var (
 	parts  = []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
 	duties = []float64{0.005, 0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.55, 0.7}
 )
 
 func sizes(x *explorer, share float64) (low, high float64) {
-	most := max(4, share*x.base.Rate*x.reach()/2)
+	most := max(4, share*x.base.Rate*x.reach/2)
 	if x.base.Keys > 0 {
 		most = min(most, float64(x.base.Keys))
 	}
@@ -103,7 +100,7 @@ func batches(even bool) func(*explorer, *model.System, float64, float64) {
 // cycles take a second at least: what is shorter is a batch.
 func cycles(x *explorer, _ float64) (low, high float64) {
 	low = math.Log(max(1.5, x.base.Rate))
-	return low, max(low+1, math.Log(x.base.Rate*x.reach()/6))
+	return low, max(low+1, math.Log(x.base.Rate*x.reach/6))
 }
 
 func phases(lengths model.Lengths) func(*explorer, *model.System, float64, float64) {
@@ -111,9 +108,6 @@ func phases(lengths model.Lengths) func(*explorer, *model.System, float64, float
 		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: duty, Depth: 1, Cycle: math.Exp(value) / x.base.Rate, Lengths: lengths}
 	}
 }
-
-// steep is about the power of the depth that waits go with.
-const steep = 3
 
 func depths(*explorer, float64) (low, high float64) { return steep * math.Log(0.05), 0 }
 

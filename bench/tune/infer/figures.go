@@ -22,11 +22,6 @@ type Measured struct {
 	Grown      bool // the queue grew, so that there are no few keys either
 }
 
-const (
-	floor    = 1e-3 // seconds: shorter waits are the Go scheduler's and the timers', which are not simulated
-	minSteps = 8    // of a series: fewer tell no variance
-)
-
 // A figure says how one number is compared: standard deviations of what no model gets right,
 // and whether it is of the part of the time that was simulated or of all of it.
 type figure struct {

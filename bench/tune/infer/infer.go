@@ -22,9 +22,6 @@ import (
 	"github.com/informerbench/informerbench/bench/tune/model"
 )
 
-// explains is how odd a measurement may be that arrivals at random explain.
-const explains = 0.1
-
 // Explain finds the posterior of a load. Which calls its reconciles make may be open: each of the
 // list is tried with arrivals at random, and the most probable one with others. If the context
 // ends before all was tried, it is of what was, with the context's error.

@@ -113,7 +113,7 @@ func refine(all []*explored, seed uint64) error {
 		d := x.of.draw(r, x.at, x.of.around(x.at, 1))
 		d.work = x.work
 		d.rate, d.mean = (d.rate+x.rate)/math.Sqrt2, (d.mean+x.mean)/math.Sqrt2
-		if x.of.family.solve {
+		if x.of.valued {
 			x.of.put(&d, (d.away+x.away)/math.Sqrt2)
 		}
 		byFamily[x.of] = append(byFamily[x.of], d)

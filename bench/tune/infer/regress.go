@@ -129,10 +129,6 @@ func square(n int) [][]float64 {
 	return rows
 }
 
-// mostFreedom is of Student's t: figures are not quite normal, and likelihoods that take them
-// to be so are too sure.
-const mostFreedom = 12
-
 // log is the logarithm of the density of figures, by Student's t, at offsets from the place.
 func (s *surface) log(want, x []float64) float64 {
 	nu, q := min(s.freedom, mostFreedom), float64(len(want))

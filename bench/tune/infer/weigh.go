@@ -1,0 +1,97 @@
+package infer
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// places are those that lie closer than the nodes: of each its surface; nil where there is none.
+func (e *explored) places() []*surface {
+	last := len(e.nodes) - 1
+	list := make([]*surface, last*finer+1)
+	if len(e.points) == 0 {
+		return list
+	}
+	for k := range list {
+		at := float64(k) / finer
+		if !e.nodes[int(math.Round(at))].ok {
+			continue
+		}
+		place := -1.0
+		if last > 0 {
+			place = at
+		}
+		if s, ok := fit(place, e.points); ok {
+			list[k] = s
+		}
+	}
+	correlation := together(e.points, func(p point) *surface { return list[int(math.Round(p.at*finer))] })
+	for _, s := range list {
+		if s != nil {
+			s.correlated(correlation, e.x.y.figures, e.x.by())
+		}
+	}
+	return list
+}
+
+// weigh draws members at all places, with how probable each is.
+func (e *explored) weigh(r *rand.Rand) (list []draw) {
+	last := float64(len(e.nodes) - 1)
+	for k, s := range e.places() {
+		if s == nil {
+			continue
+		}
+		at, part := float64(k)/finer, 1.0
+		if last > 0 {
+			part = e.share(min(at+0.5/finer, last)) - e.share(max(at-0.5/finer, 0))
+			part /= e.share(last) - e.share(0)
+		}
+		prior := math.Log(e.prior*part) - math.Log(drawn) + e.x.evidence
+		if e.valued {
+			low, high := e.bounds(e.x, e.share(at))
+			prior -= math.Log(high - low)
+		}
+		from := e.around(at, 2)
+		var here []draw
+		for round := range 3 {
+			if round > 0 && len(here) > 0 {
+				from = closer(here, from)
+			}
+			here = here[:0]
+			for range drawn {
+				d := e.draw(r, at, from)
+				if !d.beyond {
+					log := s.log(e.x.y.want, e.offsets(d))
+					d.trusted = d.log + prior + trust*log
+					d.log += prior + log
+					here = append(here, d)
+				}
+			}
+		}
+		list = append(list, here...)
+	}
+	if e.valued {
+		temper(list)
+	}
+	return list
+}
+
+// temper leaves a family as probable as it is, and its members less apart.
+func temper(list []draw) {
+	whole := logSum(list, func(d draw) float64 { return d.log })
+	less := logSum(list, func(d draw) float64 { return d.trusted })
+	for i, d := range list {
+		list[i].log = d.trusted - less + whole
+	}
+}
+
+func logSum(list []draw, of func(draw) float64) float64 {
+	top, sum := math.Inf(-1), 0.0
+	for _, d := range list {
+		top = max(top, of(d))
+	}
+	for _, d := range list {
+		sum += math.Exp(of(d) - top)
+	}
+	return top + math.Log(sum)
+}
