@@ -144,8 +144,8 @@ func Loopback(hostport string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// advice is what other result files than a run's are.
-var advice = map[string]string{"tune.json": "Recommended settings", "election.json": "Leader election", "memory.json": "Memory of caches"}
+// otherResults is what other result files than a run's are.
+var otherResults = map[string]string{"tune.json": "Recommended settings", "election.json": "Leader election", "memory.json": "Memory of caches"}
 
 func (s *Server) isResult(dir string) bool {
 	return s.has(dir, "run.json") || s.advice(dir) != ""
@@ -153,7 +153,7 @@ func (s *Server) isResult(dir string) bool {
 
 // advice is the file of a result directory that is no run's; "" of others.
 func (s *Server) advice(dir string) string {
-	for _, file := range slices.Sorted(maps.Keys(advice)) {
+	for _, file := range slices.Sorted(maps.Keys(otherResults)) {
 		if s.has(dir, file) {
 			return file
 		}

@@ -91,7 +91,7 @@ func (s *Server) describe(name string) servedRun {
 		return known
 	}
 	if file := s.advice(dir); file != "" && !s.has(dir, "run.json") {
-		x.Kind = advice[file]
+		x.Kind = otherResults[file]
 		if info, err := s.root.Stat(path.Join(dir, file)); err == nil {
 			x.Started = info.ModTime()
 		}

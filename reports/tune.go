@@ -10,7 +10,9 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment/atomicfile"
 	"github.com/informerbench/informerbench/bench/experiment/wording"
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/predict"
+	"github.com/informerbench/informerbench/bench/tune/search"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
@@ -22,7 +24,7 @@ var (
 )
 
 var tuneTemplate = template.Must(template.New("tune.html").Funcs(template.FuncMap{
-	"effects": tune.Effects, "share": wording.Percent, "queueShare": queueShare, "seconds": secondsText,
+	"effects": advice.Effects, "share": wording.Percent, "queueShare": queueShare, "seconds": secondsText,
 }).Parse(shellHTML + tuneHTML))
 
 // queueShare has two digits of a small share, which a queue's processor time is.
@@ -36,7 +38,7 @@ func queueShare(x float64) string {
 // WriteTune writes recommended settings into the directory dir: tune.json for
 // machines (see package schema), tune.md for pull requests and report.html.
 // Each file appears whole or not at all.
-func WriteTune(dir string, r tune.Result) error {
+func WriteTune(dir string, r advice.Result) error {
 	html, err := renderTuneHTML(r)
 	if err != nil {
 		return fmt.Errorf("report.html: %w", err)
@@ -45,8 +47,8 @@ func WriteTune(dir string, r tune.Result) error {
 }
 
 // writeAdvice writes the three forms of an advice.
-func writeAdvice(dir, name string, advice any, markdown, html []byte) error {
-	if err := atomicfile.WriteJSON(filepath.Join(dir, name+".json"), advice); err != nil {
+func writeAdvice(dir, name string, content any, markdown, html []byte) error {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, name+".json"), content); err != nil {
 		return fmt.Errorf("directory of the report: %w", err)
 	}
 	return errors.Join(
@@ -56,10 +58,10 @@ func writeAdvice(dir, name string, advice any, markdown, html []byte) error {
 
 // renderTuneHTML prints one file that needs no other and no network, under the
 // same policy as the report of a run.
-func renderTuneHTML(r tune.Result) ([]byte, error) {
+func renderTuneHTML(r advice.Result) ([]byte, error) {
 	var buf bytes.Buffer
 	err := tuneTemplate.Execute(&buf, struct {
-		tune.Result
+		advice.Result
 		shell
 		Title string
 		Data  tuneData
@@ -69,7 +71,7 @@ func renderTuneHTML(r tune.Result) ([]byte, error) {
 }
 
 // tuneTitle is the first thing to know.
-func tuneTitle(r tune.Result) string {
+func tuneTitle(r advice.Result) string {
 	advised := 0
 	first := ""
 	for _, a := range r.Queues {
@@ -96,12 +98,12 @@ type tuneData struct {
 
 // A tuneChart is one queue's data, in the form that tune.js draws.
 type tuneChart struct {
-	Queue        string             `json:"queue"`
-	Pareto       []tune.Tradeoff    `json:"pareto"`
-	Curves       []tune.Curve       `json:"curves"`
-	Reproduction *tune.Reproduction `json:"reproduction"`
-	Now          *tuneMark          `json:"now"`
-	Then         *tuneMark          `json:"then"`
+	Queue        string               `json:"queue"`
+	Pareto       []search.Tradeoff    `json:"pareto"`
+	Curves       []search.Curve       `json:"curves"`
+	Reproduction *advice.Reproduction `json:"reproduction"`
+	Now          *tuneMark            `json:"now"`
+	Then         *tuneMark            `json:"then"`
 }
 
 type tuneMark struct {
@@ -109,10 +111,10 @@ type tuneMark struct {
 	Settle float64 `json:"settle"`
 }
 
-func newTuneCharts(r tune.Result) []tuneChart {
+func newTuneCharts(r advice.Result) []tuneChart {
 	list := []tuneChart{}
 	for _, a := range r.Queues {
-		mark := func(f *tune.Figures) *tuneMark {
+		mark := func(f *predict.Figures) *tuneMark {
 			if f == nil || !f.Stable {
 				return nil
 			}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
 // renderTuneMarkdown prints what a pull request that changes settings needs.
-func renderTuneMarkdown(r tune.Result) []byte {
+func renderTuneMarkdown(r advice.Result) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Recommended settings\n\n%s\n\nFrom %s, seed %d. ", text(tuneTitle(r)), text(r.Source), r.Seed)
 	if len(r.Objectives) > 0 {
@@ -46,7 +46,7 @@ func renderTuneMarkdown(r tune.Result) []byte {
 			header = append(header, "if "+x.Text)
 		}
 		b.WriteString(mdHeader(header...) + "\n")
-		for _, e := range tune.Effects(a) {
+		for _, e := range advice.Effects(a) {
 			b.WriteString(mdRow(append([]string{e.Figure, e.Now, e.Then}, e.WhatIf...)...) + "\n")
 		}
 		for _, x := range a.WhatIf {

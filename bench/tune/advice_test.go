@@ -7,25 +7,29 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/bench/tune/search"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-func objectives(t *testing.T, texts ...string) []Objective {
+func objectives(t *testing.T, texts ...string) []search.Objective {
 	t.Helper()
-	var list []Objective
+	var list []search.Objective
 	for _, text := range texts {
-		o, err := ParseObjective(text)
+		o, err := search.ParseObjective(text)
 		require.NoError(t, err)
 		list = append(list, o)
 	}
 	return list
 }
 
-func advise(t *testing.T, s system, o Options) Advice {
+func advise(t *testing.T, s system, o Options) advice.Advice {
 	t.Helper()
 	if o.Current.Told == nil {
 		o.Current = s.given()
@@ -133,7 +137,7 @@ func TestRefusals(t *testing.T) {
 // whose limit does, more load would tell less.
 func TestRefusalNamesTheLimit(t *testing.T) {
 	s := system{rate: 3, service: always(0.02), mean: 0.02, workers: 10, calls: 4, latency: 0.01, qps: 5, tokens: 10}
-	refused := func(d *scrape.Delta) Advice {
+	refused := func(d *scrape.Delta) advice.Advice {
 		require.Equal(t, []int{1, 1}, []int{d.Queues["q"].Work.Buckets(), d.Queues["q"].Wait.Buckets()})
 		r, err := Metrics(t.Context(), d, Options{Current: s.given()})
 		require.NoError(t, err)
@@ -161,8 +165,8 @@ func oneBucket(h scrape.Histogram) scrape.Histogram {
 // Of an overloaded controller rate and service time are still exact.
 func TestOverloadIsNamed(t *testing.T) {
 	d := system{rate: 50, service: exponentially(0.05), mean: 0.05, workers: 2}.run(*seed, 300).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(Current{Settings: Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}, d.Queues["q"]), Options{}, false)
-	assert.True(t, f.overloaded)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(predict.Current{Settings: predict.Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}, d.Queues["q"]), Options{}, false)
+	assert.True(t, f.Measured.Overloaded)
 	assert.InEpsilon(t, 50, f.ArrivalRate, 0.05)
 	assert.InEpsilon(t, 2.5, f.Offered, 0.05)
 }
@@ -174,8 +178,8 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 	require.NoError(t, err)
 	d, err := scrape.Since(s[0], 300*time.Second)
 	require.NoError(t, err)
-	shared := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, false)
-	own := newFit(d, d.Queues["busy"], clientGo.current(Current{}, d.Queues["busy"]), Options{}, true)
+	shared := newFit(d, d.Queues["busy"], defaults.ClientGo.Current(predict.Current{}, d.Queues["busy"]), Options{}, false)
+	own := newFit(d, d.Queues["busy"], defaults.ClientGo.Current(predict.Current{}, d.Queues["busy"]), Options{}, true)
 	assert.InDelta(t, 20, shared.CallRate+shared.Background, 1)
 	assert.Greater(t, shared.Background, 0.5)
 	assert.Zero(t, own.Background)
@@ -194,22 +198,22 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 	require.NoError(t, err)
 	d, err := scrape.Since(s[0], 300*time.Second)
 	require.NoError(t, err)
-	given := Current{Settings: Settings{Workers: 5, QPS: 50, Burst: 75}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+	given := predict.Current{Settings: predict.Settings{Workers: 5, QPS: 50, Burst: 75}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
 	for bound, least := range map[string]float64{"api qps <= 100": 50, "api qps <= 40": 40} {
-		o := Options{Objectives: objectives(t, "p99 queue wait < 50ms", bound), Seed: *seed, Queues: measuredQueues}
-		f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
+		o := Options{Objectives: objectives(t, "p99 queue wait < 50ms", bound), Seed: *seed, Queues: predict.MeasuredQueues}
+		f := newFit(d, d.Queues["calling"], defaults.ClientGo.Current(given, d.Queues["calling"]), o, true)
 		require.Less(t, f.Calls, 0.5)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		x, err := newSearch(f.Model, f.current.Settings, o, clientGo, func(string) {}).best(t.Context())
+		x, err := search.New(f.Model, o.search(f.current, defaults.ClientGo, f.undivided, func(string) {})).Best(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, least, x.QPS, bound)
 		assert.Equal(t, 75, x.Burst, bound)
 		if least == 50 { // nor is the one that a flag sets for all controllers
 			o.Calls = 1
-			f := newFit(d, d.Queues["calling"], clientGo.current(given, d.Queues["calling"]), o, true)
-			require.False(t, f.Model.undivided)
+			f := newFit(d, d.Queues["calling"], defaults.ClientGo.Current(given, d.Queues["calling"]), o, true)
+			require.False(t, f.undivided)
 			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-			x, err := newSearch(f.Model, f.current.Settings, o, controllerManager, func(string) {}).best(t.Context())
+			x, err := search.New(f.Model, o.search(f.current, defaults.ControllerManager, f.undivided, func(string) {})).Best(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, least, x.QPS, bound)
 		}
@@ -221,10 +225,10 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 func TestToldCallsStay(t *testing.T) {
 	d := system{rate: 10, service: exponentially(0.02), mean: 0.02, workers: 2, calls: 1, latency: 0.005, qps: 100, tokens: 100}.run(*seed, 300).delta(t)
 	d.Client.Limiter.Sum = 10 * d.Client.Limiter.Count()
-	given := Current{Settings: Settings{Workers: 2, QPS: 100, Burst: 100}, Told: map[string]string{}}
-	f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+	given := predict.Current{Settings: predict.Settings{Workers: 2, QPS: 100, Burst: 100}, Told: map[string]string{}}
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
 	assert.Zero(t, f.Calls)
-	f = newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{Calls: 1, CallLatency: 5 * time.Millisecond}, false)
+	f = newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{Calls: 1, CallLatency: 5 * time.Millisecond}, false)
 	assert.Equal(t, 1.0, f.Calls)
 	assert.Zero(t, f.Throttle)
 	assert.Zero(t, f.limiter.Count())
@@ -237,11 +241,11 @@ func TestUntoldLimitCarriesTheLoad(t *testing.T) {
 	d := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 2, calls: 1, latency: 0.005, qps: 100, tokens: 100}.run(*seed, 300).delta(t)
 	d.Client.Limiter.Sum = 0.01 * d.Client.Limiter.Count()
 	for qps, told := range map[float64]string{0: "said to be none", 5: "more than a QPS of 5"} {
-		given := Current{Settings: Settings{Workers: 2, QPS: qps, Burst: 1}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
-		f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+		given := predict.Current{Settings: predict.Settings{Workers: 2, QPS: qps, Burst: 1}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
 		assert.Contains(t, strings.Join(f.doubts, "; "), told)
 		assert.InDelta(t, 28, f.current.QPS, 4)
-		load, _ := f.demand(f.current.Settings)
+		load, _ := f.Demand(f.current.Settings)
 		assert.Less(t, load, 0.5)
 		f.grown = true
 		assert.Equal(t, 10.0, f.limitBehind(10), "which let no more through")
@@ -251,15 +255,17 @@ func TestUntoldLimitCarriesTheLoad(t *testing.T) {
 // Where no calls are known the client's limit stays as it is, and out of what is pasted.
 func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 	d := system{rate: 5, service: exponentially(0.02), mean: 0.02, workers: 2}.run(*seed, 300).delta(t)
-	given := Current{Settings: Settings{QPS: 40, Burst: 80}, Told: map[string]string{"qps": "given", "burst": "given"}}
+	given := predict.Current{Settings: predict.Settings{QPS: 40, Burst: 80}, Told: map[string]string{"qps": "given", "burst": "given"}}
 	wanted := objectives(t, "api qps <= 20")
 	for name, q := range d.Queues {
-		f := newFit(d, q, clientGo.current(given, q), Options{Objectives: wanted}, false)
+		f := newFit(d, q, defaults.ClientGo.Current(given, q), Options{Objectives: wanted}, false)
 		require.Equal(t, 40.0, f.current.QPS, name)
 		require.Equal(t, 80, f.current.Burst)
-		require.True(t, wanted[0].met(Figures{Settings: f.current.Settings}))
 		require.Contains(t, strings.Join(f.doubts, "; "), wanted[0].Text)
-		for _, s := range paste(Advice{Model: f.Model, Recommended: f.current.Settings}, clientGo) {
+		a := advice.Advice{Model: f.Model, Recommended: f.current.Settings}
+		a.Explain(defaults.ClientGo)
+		require.Len(t, a.Paste, 2)
+		for _, s := range a.Paste {
 			require.NotContains(t, s.Text, "config.QPS")
 		}
 	}
@@ -285,7 +291,7 @@ func TestBudgetEndsTheFit(t *testing.T) {
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
 		slept := false
-		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p advice.Progress) {
 			if !slept && strings.HasSuffix(p.Doing, ": few keys") {
 				slept = true
 				time.Sleep(40 * time.Minute)
@@ -307,7 +313,7 @@ func TestBudgetEndsTheFitAtOnce(t *testing.T) {
 	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
-		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Objectives: objectives(t, "p99 queue wait < 50ms"), Progress: func(p Progress) {
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Objectives: objectives(t, "p99 queue wait < 50ms"), Progress: func(p advice.Progress) {
 			if strings.HasSuffix(p.Doing, ": arrivals at random") {
 				time.Sleep(40 * time.Minute)
 			}
@@ -332,7 +338,7 @@ func TestBudgetEndsTheFitOfBursts(t *testing.T) {
 	d := s.run(1, 300).delta(t)
 	synctest.Test(t, func(t *testing.T) {
 		slept := false
-		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p Progress) {
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Progress: func(p advice.Progress) {
 			if !slept && strings.HasSuffix(p.Doing, ": two rates in turn") {
 				slept = true
 				time.Sleep(40 * time.Minute)

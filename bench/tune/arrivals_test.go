@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -14,14 +16,14 @@ func TestResyncOfToldKeys(t *testing.T) {
 	slow(t)
 	s := system{name: "resync of 600", rate: 7, sweep: [2]float64{300, 600}, service: exponentially(0.04), mean: 0.04, workers: 5, keys: 600}
 	d := s.run(*seed, 1800).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: *seed}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Keys: s.keys, Seed: *seed}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	t.Logf("%s; %v", f.Bursts, f.found.Families)
-	assert.InEpsilon(t, 600, f.size, 0.1)
+	t.Logf("%s; %v", f.Bursts, f.Posterior.Families)
+	assert.InEpsilon(t, 600, f.Likely().System.Arrivals.Size, 0.1)
 	s.workers *= 2
 	z := f.current.Settings
 	z.Workers = s.workers
-	x, err := f.predict(t.Context(), z, finest, *seed)
+	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)
 	assert.InEpsilon(t, s.truth(t, 0), x.Wait.P99.Mean, 0.1)
 }
@@ -39,30 +41,30 @@ func TestBatchesOfLongWork(t *testing.T) {
 			}
 		}
 		d := s.run(*seed+n/2, 1200).delta(t)
-		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 		require.NoError(t, f.explain(t.Context(), *seed+n/2, func(string) {}))
-		t.Logf("at random %v: odd %.2g, %v", usual, f.found.Odd, f.found.Families)
-		bursts := 1 - f.found.Families["arrivals at random"] - f.found.Families["few keys"]
+		t.Logf("at random %v: odd %.2g, %v", usual, f.Posterior.Odd, f.Posterior.Families)
+		bursts := 1 - f.Posterior.Families["arrivals at random"] - f.Posterior.Families["few keys"]
 		assert.Equal(t, usual, bursts < 0.5)
 	}
 }
 
 // What hardly works and has no objective is left alone.
 func TestQuiet(t *testing.T) {
-	m := &Model{Observations: 1000, Work: 0.1}
-	now := Figures{Stable: true, Load: 0.02}
+	m := &predict.Model{Observations: 1000, Work: 0.1}
+	now := predict.Figures{Stable: true, Load: 0.02}
 	now.Wait.P99.Mean = 0.2
-	assert.True(t, m.quiet(now, Options{}), "200 ms at 2% are no reason for more workers")
-	assert.False(t, m.quiet(now, Options{Objectives: objectives(t, "p99 queue wait < 100ms")}))
-	for name, change := range map[string]func(*Model, *Figures){
-		"busy":     func(_ *Model, f *Figures) { f.Load = 0.5 },
-		"felt":     func(_ *Model, f *Figures) { f.Wait.P99.Mean = 3 },
-		"limited":  func(m *Model, _ *Figures) { m.Calls, m.Throttle = 2, 0.02 },
-		"unstable": func(_ *Model, f *Figures) { f.Stable = false },
-		"a plan":   func(m *Model, _ *Figures) { m.Observations = 0 },
+	assert.True(t, quiet(m, now, Options{}), "200 ms at 2% are no reason for more workers")
+	assert.False(t, quiet(m, now, Options{Objectives: objectives(t, "p99 queue wait < 100ms")}))
+	for name, change := range map[string]func(*predict.Model, *predict.Figures){
+		"busy":     func(_ *predict.Model, f *predict.Figures) { f.Load = 0.5 },
+		"felt":     func(_ *predict.Model, f *predict.Figures) { f.Wait.P99.Mean = 3 },
+		"limited":  func(m *predict.Model, _ *predict.Figures) { m.Calls, m.Throttle = 2, 0.02 },
+		"unstable": func(_ *predict.Model, f *predict.Figures) { f.Stable = false },
+		"a plan":   func(m *predict.Model, _ *predict.Figures) { m.Observations = 0 },
 	} {
 		x, f := *m, now
 		change(&x, &f)
-		assert.False(t, x.quiet(f, Options{}), name)
+		assert.False(t, quiet(&x, f, Options{}), name)
 	}
 }

@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
@@ -51,7 +52,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	if busy > 1 && o.Calls == 0 {
-		f.Model.undivided = own
+		f.undivided = own
 		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	if f.overlap(o) {
@@ -100,7 +101,7 @@ func (f *fit) overlap(o Options) bool {
 	if waits+latencies <= overlapping*f.Work {
 		return false
 	}
-	f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %s times the work, so many are made at the same time or outside of reconciles", number((waits+latencies)/f.Work))
+	f.unknown("what the client's limit does to the work: the calls' waits for it and their latency add up to %s times the work, so many are made at the same time or outside of reconciles", predict.Number((waits+latencies)/f.Work))
 	if f.Throttle > 0.01 {
 		f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
 	}
@@ -127,14 +128,14 @@ func (f *fit) limit() {
 	rate := f.CallRate + f.Background
 	if s.QPS == 0 && f.Throttle > limited {
 		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(rate))
-		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: a QPS of %s, under which calls wait as long, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), number(s.QPS))
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: a QPS of %s, under which calls wait as long, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), predict.Number(s.QPS))
 		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
 		return
 	}
 	if s.QPS == 0 || rate*f.Interval <= 1.02*s.QPS*f.Interval+float64(s.Burst) {
 		return
 	}
-	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", number(rate), number(s.QPS), s.Told["qps"])
+	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", predict.Number(rate), predict.Number(s.QPS), s.Told["qps"])
 	s.QPS, s.Burst = 0, 0
 	if f.Throttle > limited {
 		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(1.5*rate))

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
@@ -39,20 +41,26 @@ func (p provider) histogram(key, name string) prometheus.Histogram {
 	}))
 }
 
-func (p provider) NewDepthMetric(n string) workqueue.GaugeMetric  { return p.gauge("depth", n) }
+func (p provider) NewDepthMetric(n string) workqueue.GaugeMetric { return p.gauge("depth", n) }
+
 func (p provider) NewAddsMetric(n string) workqueue.CounterMetric { return p.counter("adds_total", n) }
+
 func (p provider) NewRetriesMetric(n string) workqueue.CounterMetric {
 	return p.counter("retries_total", n)
 }
+
 func (p provider) NewLatencyMetric(n string) workqueue.HistogramMetric {
 	return p.histogram("queue_duration_seconds", n)
 }
+
 func (p provider) NewWorkDurationMetric(n string) workqueue.HistogramMetric {
 	return p.histogram("work_duration_seconds", n)
 }
+
 func (p provider) NewUnfinishedWorkSecondsMetric(n string) workqueue.SettableGaugeMetric {
 	return p.gauge("unfinished_work_seconds", n)
 }
+
 func (p provider) NewLongestRunningProcessorSecondsMetric(n string) workqueue.SettableGaugeMetric {
 	return p.gauge("longest_running_processor_seconds", n)
 }
@@ -121,7 +129,7 @@ func TestClientGoQueue(t *testing.T) {
 		d, err = scrape.Between(begin, end, interval)
 		require.NoError(t, err)
 	})
-	f := newFit(d, d.Queues["q"], clientGo.current(Current{Settings: Settings{Workers: workers}, Told: map[string]string{"workers": "given"}}, d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(predict.Current{Settings: predict.Settings{Workers: workers}, Told: map[string]string{"workers": "given"}}, d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	assert.InEpsilon(t, rate, f.ArrivalRate, 0.1, "seed %d", *seed)
 	assert.InEpsilon(t, mean, f.Service, 0.1, "seed %d", *seed)

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // cut tunes a small workload until the progress says that.
-func cut(t *testing.T, until string, texts ...string) *Result {
+func cut(t *testing.T, until string, texts ...string) *advice.Result {
 	t.Helper()
 	spec, err := loadgen.ParseSpec("w.yaml", []byte(`
 name: small
@@ -26,7 +27,7 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	if until == "" {
 		cancel()
 	}
-	r, err := Workload(ctx, spec, Options{Seed: 1, Objectives: objectives(t, texts...), Progress: func(p Progress) {
+	r, err := Workload(ctx, spec, Options{Seed: 1, Objectives: objectives(t, texts...), Progress: func(p advice.Progress) {
 		if strings.Contains(p.Doing, until) {
 			cancel()
 		}

@@ -1,12 +1,11 @@
 package tune
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,67 +15,38 @@ import (
 func TestUnknownWorkers(t *testing.T) {
 	x := system{rate: 16, service: exponentially(0.05), mean: 0.05, workers: 1}.run(*seed, 300)
 	queue := x.delta(t).Queues["q"]
-	tuned := func(kind flavour, name string, given Current) (Current, string, string) {
+	tuned := func(kind defaults.Flavour, name string, given predict.Current) (predict.Current, string, string) {
 		q := queue
 		q.Name = name
-		c := kind.current(given, q)
-		why, say := kind.unstaffed(q, c, 5*time.Minute)
+		c := kind.Current(given, q)
+		why, say := unstaffed(kind, q, c, 5*time.Minute)
 		return c, why, say
 	}
 	for _, c := range []struct {
-		kind    flavour
+		kind    defaults.Flavour
 		queue   string
 		workers int
 	}{
-		{controllerManager, "disruption", 1}, {controllerManager, "volume_expand", 10}, {controllerManager, "noexec_taint_pod", 8},
-		{controllerManager, "node_lifecycle_controller_pods", 4}, {controllerManager, "cidrallocator_node", 30},
-		{controllerManager, "resource-version-controller", 1}, {controllerManager, "leasecandidate", 1}, {clientGo, "leasecandidate", 0},
+		{defaults.ControllerManager, "disruption", 1}, {defaults.ControllerManager, "volume_expand", 10}, {defaults.ControllerManager, "noexec_taint_pod", 8},
+		{defaults.ControllerManager, "node_lifecycle_controller_pods", 4}, {defaults.ControllerManager, "cidrallocator_node", 30},
+		{defaults.ControllerManager, "resource-version-controller", 1}, {defaults.ControllerManager, "leasecandidate", 1}, {defaults.ClientGo, "leasecandidate", 0},
 		// Of these it depends on the flags.
-		{controllerManager, "certificate", 0}, {controllerManager, "DynamicConfigMapCABundle-client-ca", 0},
-		{controllerManager, "of_tomorrow", 0}, {clientGo, "disruption", 0}, {controllerRuntime, "mine", 1},
+		{defaults.ControllerManager, "certificate", 0}, {defaults.ControllerManager, "DynamicConfigMapCABundle-client-ca", 0},
+		{defaults.ControllerManager, "of_tomorrow", 0}, {defaults.ClientGo, "disruption", 0}, {defaults.ControllerRuntime, "mine", 1},
 	} {
-		current, why, _ := tuned(c.kind, c.queue, Current{})
+		current, why, _ := tuned(c.kind, c.queue, predict.Current{})
 		assert.Equal(t, c.workers, current.Workers, c.queue)
 		assert.Equal(t, c.workers == 0, why != "", c.queue)
 		_, known := current.Told["workers"]
 		assert.Equal(t, c.workers > 0, known, c.queue)
 	}
-	_, why, say := tuned(clientGo, "mine", Current{})
+	_, why, say := tuned(defaults.ClientGo, "mine", predict.Current{})
 	assert.Equal(t, "neither its metrics nor a default say how many workers it has", why)
 	assert.Contains(t, say, "with --queue mine and the number of goroutines that call its Get as --workers (0.")
-	given := Current{Settings: Settings{Workers: 7}, Told: map[string]string{"workers": "given"}}
-	current, why, _ := tuned(clientGo, "mine", given)
+	given := predict.Current{Settings: predict.Settings{Workers: 7}, Told: map[string]string{"workers": "given"}}
+	current, why, _ := tuned(defaults.ClientGo, "mine", given)
 	assert.Equal(t, 7, current.Workers)
 	assert.Empty(t, why)
-}
-
-// kube-controller-manager is recognised by what it alone has: other programs have queues of
-// its libraries, and of the names of workloads.
-func TestFlavour(t *testing.T) {
-	libraries := strings.Join(slices.Sorted(maps.Keys(libraryQueues)), " ")
-	for _, c := range []struct {
-		why, queues, prefix string
-		want                flavour
-	}{
-		{"libraries alone", libraries, "", clientGo},
-		{"kube-controller-manager", libraries + " root_ca_cert_publisher disruption namespace csrcleaner", "", controllerManager},
-		{"a part of its metrics", "disruption replicaset deployment job", "", controllerManager},
-		{"its names with a prefix", "garbage_collector_attempt_to_delete replicaset deployment", "x_", clientGo},
-		{"OpenKruise", "statefulset daemonset cronjob deployment", "", clientGo},
-		{"Volcano", "job queue podgroup replicaset deployment", "", clientGo},
-		{"an operator", "deployment job namespace myapp", "", clientGo},
-		{"karpenter", "disruption nodeclaim.lifecycle nodepool.hash", "", clientGo},
-		{"a provisioner of storage", "claims volumes", "", clientGo},
-	} {
-		d := &scrape.Delta{Counts: scrape.Counts{Queues: map[string]scrape.Queue{}}}
-		for _, name := range strings.Fields(c.queues) {
-			d.Queues[name] = scrape.Queue{Name: name, Prefix: c.prefix}
-		}
-		assert.Equal(t, c.want, flavourOf(d), c.why)
-	}
-	for _, name := range ownQueues {
-		assert.Contains(t, syncFlags, name)
-	}
 }
 
 // A single worker of kube-controller-manager that is 80 % busy needs few more.

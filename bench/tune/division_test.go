@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -92,7 +94,7 @@ func TestSharedCallsByTheWaits(t *testing.T) {
 	short := system{rate: 20, service: exponentially(0.005), mean: 0.005, calls: 1, workers: 2, latency: 0.005, qps: 33, tokens: 10}
 	long := system{rate: 10, service: exponentially(0.1), mean: 0.1, calls: 1, workers: 6, latency: 0.005}
 	d := both(t, sharedRun(*seed, 600, short, long), 600)
-	f := newFit(d, d.Queues["a"], clientGo.current(short.given(), d.Queues["a"]), Options{}, false)
+	f := newFit(d, d.Queues["a"], defaults.ClientGo.Current(short.given(), d.Queues["a"]), Options{}, false)
 	assert.Less(t, f.Calls, 0.5, "by time")
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	assert.InDelta(t, 1, f.Calls, 0.15)
@@ -101,15 +103,15 @@ func TestSharedCallsByTheWaits(t *testing.T) {
 	assert.Contains(t, strings.Join(f.unidentified, "; "), undivided+": the client's counters hold those of all queues; of 0.02 to 1.")
 	assert.Equal(t, 1, strings.Count(strings.Join(f.unidentified, "; "), undivided))
 	others := 0
-	for _, m := range f.found.Members {
+	for _, m := range f.Posterior.Members {
 		if math.Abs(m.System.MeanCalls()-1) > 0.3 {
 			others++
 		}
 	}
-	assert.Less(t, others, len(f.found.Members)/4, "nearly all make as many")
+	assert.Less(t, others, len(f.Posterior.Members)/4, "nearly all make as many")
 
 	// With --calls nothing is open.
-	f = newFit(d, d.Queues["a"], clientGo.current(short.given(), d.Queues["a"]), Options{Calls: 1}, false)
+	f = newFit(d, d.Queues["a"], defaults.ClientGo.Current(short.given(), d.Queues["a"]), Options{Calls: 1}, false)
 	require.Len(t, f.hypotheses(), 1)
 	assert.Equal(t, 1.0, f.hypotheses()[0].Mean())
 }
@@ -142,7 +144,7 @@ func TestSharedCallsAreDivided(t *testing.T) {
 			t.Parallel()
 			c.a.qps, c.a.tokens = c.qps, 10
 			d := both(t, sharedRun(*seed, 1200, c.a, c.b), 1200)
-			f := newFit(d, d.Queues["a"], clientGo.current(c.a.given(), d.Queues["a"]), Options{Seed: *seed, Queues: measuredQueues}, false)
+			f := newFit(d, d.Queues["a"], defaults.ClientGo.Current(c.a.given(), d.Queues["a"]), Options{Seed: *seed, Queues: predict.MeasuredQueues}, false)
 			byTime := f.Calls
 			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 			t.Logf("%.3g calls of %d, by time %.3g; %s; %s", f.Calls, c.a.calls, byTime, f.Bursts, strings.Join(f.unidentified, "; "))
@@ -156,14 +158,14 @@ func TestSharedCallsAreDivided(t *testing.T) {
 				truth, _ := moments(list)
 				z := f.current.Settings
 				z.Workers, z.QPS = y.workers, y.qps
-				p, err := f.predict(t.Context(), z, finest, *seed)
+				p, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 				require.NoError(t, err)
 				x := p.Wait.P99
-				t.Logf("%s: p99 %.3g [%.3g, %.3g], true %.3g", brief(z), x.Mean, x.Low, x.High, truth)
+				t.Logf("%s: p99 %.3g [%.3g, %.3g], true %.3g", z.Brief(), x.Mean, x.Low, x.High, truth)
 				// What is a tenth of the work can't be felt beside it.
 				least := 0.1 * f.Work
-				assert.Less(t, math.Abs(math.Log((x.Mean+least)/(truth+least))), math.Log(c.factor), brief(z))
-				assert.True(t, x.Low < 1.1*truth+least && truth < 1.1*x.High+least, "the interval holds the truth: %s", brief(z))
+				assert.Less(t, math.Abs(math.Log((x.Mean+least)/(truth+least))), math.Log(c.factor), z.Brief())
+				assert.True(t, x.Low < 1.1*truth+least && truth < 1.1*x.High+least, "the interval holds the truth: %s", z.Brief())
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func (f *fit) hypotheses() []infer.Calls {
 			c := one
 			c.Of = evenly(calls)
 			c.Background = max(0, f.made-calls*f.Observations/f.Interval)
-			c.Latency = min(d.latency-f.Throttle, 0.98*c.Busy(&f.measured)/calls)
+			c.Latency = min(d.latency-f.Throttle, 0.98*c.Busy(f.Measured)/calls)
 			list = append(list, c)
 		}
 		return list

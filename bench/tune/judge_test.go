@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/require"
 )
@@ -122,7 +124,7 @@ type judgedSystem struct {
 
 // missed is how far the truth lies from a prediction, in units of how far the end of its
 // interval on that side does, of logarithms: up to 1 it is inside.
-func missed(x Interval, truth, least float64) float64 {
+func missed(x predict.Interval, truth, least float64) float64 {
 	log := func(v float64) float64 { return math.Log(least + v) }
 	end := x.High
 	if truth < x.Mean {
@@ -139,7 +141,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		o.Keys = 0
 	}
 	begin := time.Now()
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), o, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	v := judgedSystem{kind: kind, scrapes: scrapes, took: time.Since(begin), misses: map[string][]float64{}}
 	within := func(a, b float64) bool { return math.Abs(a/b-1) < 0.1 }
@@ -152,12 +154,12 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		}
 		z := f.current.Settings
 		z.Workers, z.QPS = change.workers, change.qps
-		figures, err := f.predict(t.Context(), z, finest, seed)
+		figures, err := f.Predict(t.Context(), z, predict.Finest, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		near := func(x float64) bool { return math.Abs(x-truth) <= max(0.25*truth, 0.1*average(x0(s))) }
 		v.of++
-		form := f.middle().Family
+		form := f.Likely().Family
 		v.misses[form] = append(v.misses[form], missed(p99, truth, 0.01*f.Busy))
 		if near(p99.Mean) {
 			v.near++
@@ -165,7 +167,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		if p99.Low <= truth && truth <= p99.High {
 			v.held++
 		}
-		t.Logf("%s, %d scrapes, %s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%); %s", s.name, scrapes, brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1), f.Bursts)
+		t.Logf("%s, %d scrapes, %s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%); %s", s.name, scrapes, z.Brief(), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1), f.Bursts)
 		if kind == "batch" || kind == "on/off" {
 			known := change
 			known.name += ", as measured"

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +19,7 @@ func TestFewKeysSaturateWorkers(t *testing.T) {
 	s := system{name: "50 keys, saturated", rate: 60, service: lognormally(0.041, 0.95), mean: 0.041, workers: 3, keys: 50}
 	y := s
 	y.workers = 2
-	a := advise(t, s, Options{Keys: s.keys, Objectives: objectives(t, "p99 queue wait < 1s"), WhatIf: []Alternative{workersTo(2)}, Seed: *seed})
+	a := advise(t, s, Options{Keys: s.keys, Objectives: objectives(t, "p99 queue wait < 1s"), WhatIf: []advice.Alternative{workersTo(2)}, Seed: *seed})
 	f := a.WhatIf[0].Figures
 	require.True(t, f.Stable)
 	truth := y.truth(t, 0)
@@ -45,11 +48,11 @@ func TestIntervalsHoldFewerKeys(t *testing.T) {
 	slow(t)
 	s := system{name: "300 keys", rate: 30, service: exponentially(0.05), mean: 0.05, workers: 3, keys: 300, failure: 0.2}
 	d := s.run(*seed, 1500).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	z := f.current.Settings
 	z.Workers = 2
-	x, err := f.predict(t.Context(), z, finest, *seed)
+	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)
 	s.workers = 2
 	truth, p99 := s.truth(t, 0), x.Wait.P99
@@ -66,13 +69,13 @@ func TestRareWaitsForTheirOwnWork(t *testing.T) {
 	for _, keys := range []int{0, 500} {
 		s := system{rate: 11, service: lognormally(0.889, 2.49), mean: 0.889, workers: 17, keys: keys, runtime: true}
 		d := s.run(*seed, 1800).delta(t)
-		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		x, err := f.predict(t.Context(), f.current.Settings, finest, *seed)
+		x, err := f.Predict(t.Context(), f.current.Settings, predict.Finest, *seed)
 		require.NoError(t, err)
 		p99, measured := x.Wait.P99, percentile(s.run(*seed+1, 20_000).wait, 0.99)
-		t.Logf("%d keys: %v; p99 %.3g [%.3g, %.3g], true %.3g", keys, f.found.Families, p99.Mean, p99.Low, p99.High, measured)
-		assert.Equal(t, keys > 0, f.found.Families["few keys"] > 0.5, "%d keys", keys)
+		t.Logf("%d keys: %v; p99 %.3g [%.3g, %.3g], true %.3g", keys, f.Posterior.Families, p99.Mean, p99.Low, p99.High, measured)
+		assert.Equal(t, keys > 0, f.Posterior.Families["few keys"] > 0.5, "%d keys", keys)
 		assert.True(t, p99.Low <= measured+0.1*s.mean && measured <= p99.High+0.1*s.mean, "%d keys", keys)
 	}
 }

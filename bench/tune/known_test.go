@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
 	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/model"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -97,8 +99,8 @@ func systems() []system {
 }
 
 // given are the settings that a system's operator knows.
-func (s system) given() Current {
-	c := Current{Settings: Settings{Workers: s.workers, QPS: s.qps, Burst: s.tokens}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+func (s system) given() predict.Current {
+	c := predict.Current{Settings: predict.Settings{Workers: s.workers, QPS: s.qps, Burst: s.tokens}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
 	return c
 }
 
@@ -159,7 +161,7 @@ func (s system) check(t *testing.T, seed uint64) {
 	if s.untold {
 		o.Keys = 0
 	}
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), o, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), o, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	r, err := f.reproduction(t.Context(), seed)
 	require.NoError(t, err)
@@ -200,12 +202,12 @@ func (s system) check(t *testing.T, seed uint64) {
 		z := f.current.Settings
 		z.Workers, z.QPS = y.workers, y.qps
 		truth := y.truth(t, 0)
-		figures, err := f.predict(t.Context(), z, finest, seed)
+		figures, err := f.Predict(t.Context(), z, predict.Finest, seed)
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
-		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", brief(z), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
+		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", z.Brief(), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
 		// What is a tenth of the work can't be felt beside it.
-		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", brief(z))
+		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", z.Brief())
 	}
 }
 
@@ -215,8 +217,8 @@ func TestTwoHumpsInTwoBuckets(t *testing.T) {
 	numbers(t)
 	s := system{rate: 158, service: bimodally(0.0096, 0.036, 0.37), mean: 0.019368, workers: 5}
 	d := s.run(*seed, 300).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
-	require.Equal(t, 2, f.work.Buckets())
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
+	require.Equal(t, 2, f.Measured.Work.Buckets())
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	assert.InDelta(t, 0.66, f.ServiceCV, 0.15)
 }
@@ -225,7 +227,7 @@ func TestTwoHumpsInTwoBuckets(t *testing.T) {
 func TestShortWorkBehindALimit(t *testing.T) {
 	s := system{rate: 1.35, service: exponentially(0.01), mean: 0.01, workers: 4, calls: 3, latency: 0.004, qps: 5, tokens: 10}
 	d := s.run(*seed, 3000).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	assert.Greater(t, f.Calls*f.Throttle, 0.9*f.Work)
 	assert.InDelta(t, 3, f.Calls, 0.05)
 	assert.InEpsilon(t, 0.022, f.Busy, 0.2)
@@ -236,15 +238,15 @@ func TestShortWorkBehindALimit(t *testing.T) {
 func TestResyncsAreAmongWhatWasMeasured(t *testing.T) {
 	s := system{rate: 0.5, service: exponentially(0.05), mean: 0.05, workers: 2}
 	d := s.run(*seed, 3000).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	z := f.current.Settings
-	without, err := f.predict(t.Context(), z, rough, *seed)
+	without, err := f.Predict(t.Context(), z, predict.Rough, *seed)
 	require.NoError(t, err)
 	z.Resync = 12 * time.Hour
-	with, err := f.predict(t.Context(), z, rough, *seed)
+	with, err := f.Predict(t.Context(), z, predict.Rough, *seed)
 	require.NoError(t, err)
-	assert.Equal(t, []Interval{without.Wait.Mean, without.Wait.P999}, []Interval{with.Wait.Mean, with.Wait.P999})
+	assert.Equal(t, []predict.Interval{without.Wait.Mean, without.Wait.P999}, []predict.Interval{with.Wait.Mean, with.Wait.P999})
 }
 
 // Bursts explain waits that arrivals at random don't. How long they are and how
@@ -277,7 +279,7 @@ func TestBursts(t *testing.T) {
 
 func (s system) checkBursts(t *testing.T, seed uint64) {
 	d := s.run(seed, 3*(*length)).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	random := atRandom(f.Model)
 	assert.Regexp(t, "^in bursts of", f.Bursts)
@@ -290,9 +292,9 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 		y, z := s, f.current.Settings
 		y.workers, z.Workers = c.workers, c.workers
 		truth := percentile(y.run(seed+100, 20_000).wait, 0.99)
-		bursts, err := f.predict(t.Context(), z, finest, seed)
+		bursts, err := f.Predict(t.Context(), z, predict.Finest, seed)
 		require.NoError(t, err)
-		poisson, err := random.predict(t.Context(), z, finest, seed)
+		poisson, err := random.Predict(t.Context(), z, predict.Finest, seed)
 		require.NoError(t, err)
 		x := bursts.Wait.P99
 		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g (%+.0f%%), at random %.3g; %s", c.workers, x.Mean, x.Low, x.High, truth, 100*(x.Mean/truth-1), poisson.Wait.P99.Mean, f.Bursts)
@@ -303,11 +305,11 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 }
 
 // atRandom is a model of the same loads whose keys arrive at random.
-func atRandom(m *Model) *Model {
+func atRandom(m *predict.Model) *predict.Model {
 	random := *m
-	random.found = &infer.Posterior{Members: slices.Clone(m.found.Members)}
-	for i := range random.found.Members {
-		random.found.Members[i].System.Arrivals = model.Arrivals{}
+	random.Posterior = &infer.Posterior{Members: slices.Clone(m.Posterior.Members)}
+	for i := range random.Posterior.Members {
+		random.Posterior.Members[i].System.Arrivals = model.Arrivals{}
 	}
 	return &random
 }
@@ -318,10 +320,10 @@ func TestBurstsLeaveTheRateOpen(t *testing.T) {
 	numbers(t)
 	s := system{rate: 20, workers: 3, burst: bursting(2, 8), service: exponentially(0.05), mean: 0.05}
 	d := s.run(*seed, 600).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	rates := map[int]int{}
-	for _, m := range f.found.Members {
+	for _, m := range f.Posterior.Members {
 		rates[cmp.Compare(m.System.Rate, f.ArrivalRate)]++
 		assert.InEpsilon(t, f.ArrivalRate, m.System.Rate, 0.8)
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -36,13 +38,13 @@ func TestTwoRatesInTurn(t *testing.T) {
 	for length, measured := range map[float64]float64{10: 900, 60: 1800} {
 		s := system{name: "two rates", rate: 40, gap: inTurn(60, 20, length), service: exponentially(0.05), mean: 0.05, workers: 4}
 		d := s.run(*seed, measured).delta(t)
-		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 		assert.NotContains(t, f.Bursts, "few keys")
 		for _, workers := range []int{4, 5, 6} {
 			z := f.current.Settings
 			z.Workers = workers
-			x, err := f.predict(t.Context(), z, finest, *seed)
+			x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 			require.NoError(t, err)
 			y := s
 			y.workers = workers

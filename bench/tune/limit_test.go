@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
 	"github.com/informerbench/informerbench/bench/tune/infer"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,22 +20,22 @@ import (
 func TestCallsOfSomeReconciles(t *testing.T) {
 	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.01, qps: 25, tokens: 40}
 	d := s.run(*seed, 1200).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	t.Logf("calls %.2g, %v", f.found.Calls.Of, f.found.Families)
-	assert.InDelta(t, 0.5, f.found.Calls.Of[0], 0.2, "make none")
+	t.Logf("calls %.2g, %v", f.Posterior.Calls.Of, f.Posterior.Families)
+	assert.InDelta(t, 0.5, f.Posterior.Calls.Of[0], 0.2, "make none")
 	assert.InEpsilon(t, 1, f.Calls, 0.02)
-	assert.Greater(t, f.found.Odd, unexplained)
+	assert.Greater(t, f.Posterior.Odd, 0.02, "it is explained")
 }
 
 // Where no call waits, the work's form tells.
 func TestWorkOfCallers(t *testing.T) {
 	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.03}
 	d := s.run(*seed, 1200).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	t.Logf("calls %.2g, cv %.3g", f.found.Calls.Of, f.ServiceCV)
-	assert.InDelta(t, 0.5, f.found.Calls.Of[0], 0.2, "make none")
+	t.Logf("calls %.2g, cv %.3g", f.Posterior.Calls.Of, f.ServiceCV)
+	assert.InDelta(t, 0.5, f.Posterior.Calls.Of[0], 0.2, "make none")
 	assert.InDelta(t, math.Sqrt(0.05*0.05+0.03*0.03*2)/0.08, f.ServiceCV, 0.15)
 }
 
@@ -41,7 +43,7 @@ func TestWorkOfCallers(t *testing.T) {
 func TestCallsOfAllReconciles(t *testing.T) {
 	s := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, latency: 0.01, qps: 25, tokens: 10}
 	d := s.run(*seed, 300).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	list := f.hypotheses()
 	require.Len(t, list, 1)
 	assert.InDelta(t, 1, list[0].Of[2], 0.05)
@@ -51,7 +53,7 @@ func TestCallsOfAllReconciles(t *testing.T) {
 func TestWhoeverCalls(t *testing.T) {
 	s := system{rate: 10, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.7, latency: 0.01, qps: 25, tokens: 10}
 	d := s.run(*seed, 300).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	list := f.hypotheses()
 	require.Greater(t, len(list), 3)
 	for _, mean := range []float64{0.4, 1, 1.7, 2.5, 0.998} {
@@ -82,7 +84,7 @@ func TestUntimedWaits(t *testing.T) {
 	made := d.Client.Limiter.Count()
 	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
 	d.Client.Requests = map[string]float64{"200": made}
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.InDelta(t, 2, f.Calls, 0.1)
 	was := f.Busy
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
@@ -99,7 +101,7 @@ func TestUntimedWaitsOfNothingButCalls(t *testing.T) {
 	made := d.Client.Limiter.Count()
 	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
 	d.Client.Requests = map[string]float64{"200": made}
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{CallLatency: time.Duration(0.495e9 * d.Queues["q"].Work.Mean())}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{CallLatency: time.Duration(0.495e9 * d.Queues["q"].Work.Mean())}, false)
 	require.Greater(t, f.Calls*f.CallLatency, 0.95*f.Busy)
 	require.NotPanics(t, func() { require.NoError(t, f.explain(t.Context(), *seed, func(string) {})) })
 	assert.LessOrEqual(t, f.Calls*(f.CallLatency+f.Throttle), 1.001*f.Work)
@@ -115,14 +117,14 @@ func TestOneWorkersUntimedWaits(t *testing.T) {
 	made := d.Client.Limiter.Count()
 	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
 	d.Client.Requests = map[string]float64{"200": made}
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.Greater(t, f.Busy, 1.4*0.11, "waits are taken for work")
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("busy %.3g, latency %.3g, waits %.3g", f.Busy, f.CallLatency, f.Throttle)
 	assert.InEpsilon(t, 0.11, f.Busy, 0.1)
 	z := f.current.Settings
 	z.QPS, z.Burst = 20, 30
-	x, err := f.predict(t.Context(), z, finest, *seed)
+	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)
 	s.qps, s.tokens = 20, 30
 	assert.InEpsilon(t, s.truth(t, 0), x.Wait.P99.Mean, 0.25)
@@ -138,10 +140,10 @@ func TestRareWaitsAreUsual(t *testing.T) {
 	}{{0, true}, {2, false}, {10, false}} {
 		s := system{rate: 23.5, service: exponentially(0.03), mean: 0.03, workers: 5, calls: 2, latency: 0.01, qps: 50, tokens: 100, batch: c.batch}
 		d := s.run(*seed, 1200).delta(t)
-		f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		t.Logf("%d at once: %v, odd %.2g", c.batch, f.found.Families, f.found.Odd)
-		assert.Equal(t, c.usual, f.found.Families["arrivals at random"] > 0.5, "%d at once", c.batch)
+		t.Logf("%d at once: %v, odd %.2g", c.batch, f.Posterior.Families, f.Posterior.Odd)
+		assert.Equal(t, c.usual, f.Posterior.Families["arrivals at random"] > 0.5, "%d at once", c.batch)
 	}
 }
 
@@ -152,12 +154,12 @@ func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
 	slow(t)
 	s := system{name: "at the edge of a limit", rate: 8.9, service: exponentially(0.05), mean: 0.05, workers: 5, calls: 2, latency: 0.02, qps: 20, tokens: 30}
 	d := s.run(2, 1200).delta(t)
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
 	require.NoError(t, f.explain(t.Context(), 2, func(string) {}))
 	for _, workers := range []int{6, 8} {
 		z := f.current.Settings
 		z.Workers = workers
-		x, err := f.predict(t.Context(), z, finest, 2)
+		x, err := f.Predict(t.Context(), z, predict.Finest, 2)
 		require.NoError(t, err)
 		y := s
 		y.workers = workers
@@ -195,7 +197,7 @@ func TestShortCallsBesideUntimedWaits(t *testing.T) {
 	made, each := d.Client.Limiter.Count(), d.Client.Limiter.Mean()
 	d.Client.Limiter, d.Client.Request = scrape.Histogram{}, scrape.Histogram{}
 	d.Client.Requests = map[string]float64{"200": made}
-	f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{}, false)
+	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("waits %.3g, measured %.3g; cv %.3g, latency %.3g", f.Throttle, each, f.ServiceCV, f.CallLatency)
 	assert.InEpsilon(t, 1.41, f.ServiceCV, 0.1)

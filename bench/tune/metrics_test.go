@@ -12,6 +12,7 @@ import (
 )
 
 var workBounds = []float64{1e-8, 1e-7, 1e-6, 9.999999999999999e-06, 9.999999999999999e-05, 0.001, 0.01, 0.1, 1, 10}
+
 var restBounds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 
 func histogram(w *strings.Builder, family, labels string, bounds, values []float64) {

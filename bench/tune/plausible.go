@@ -5,21 +5,23 @@ import (
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 )
 
 // unstaffed refuses a queue of which nothing says how many workers it has: client-go has no
 // default, and one that is made up would make up the advice.
-func (f flavour) unstaffed(q scrape.Queue, c Current, interval time.Duration) (why, say string) {
+func unstaffed(f defaults.Flavour, q scrape.Queue, c predict.Current, interval time.Duration) (why, say string) {
 	if c.Workers > 0 {
 		return "", ""
 	}
 	why = "neither its metrics nor a default say how many workers it has"
-	if f == controllerManager {
+	if f == defaults.ControllerManager {
 		why = "how many workers kube-controller-manager gives it is not known here"
 	}
 	busy := q.Work.Sum / interval.Seconds()
-	return why, fmt.Sprintf("the same scrapes, with --queue %s and the number of goroutines that call its Get as --workers (%s were busy on average)", q.Name, number(busy))
+	return why, fmt.Sprintf("the same scrapes, with --queue %s and the number of goroutines that call its Get as --workers (%s were busy on average)", q.Name, predict.Number(busy))
 }
 
 // realInterval is what to record where the interval can't be right.
@@ -27,7 +29,7 @@ const realInterval = "the same with the time that the scrapes really cover as --
 
 // implausible refuses work that so many workers can't have done in the interval, which is
 // then not what it is said to be, and says what to check; nothing if they can.
-func implausible(q scrape.Queue, c Current, interval time.Duration) (why, check string) {
+func implausible(q scrape.Queue, c predict.Current, interval time.Duration) (why, check string) {
 	span := interval.Seconds()
 	busy := (q.Work.Sum - longest(q.Work, c.Workers)) / span
 	if busy <= (1+inaccurate)*float64(c.Workers) {
@@ -41,7 +43,7 @@ func implausible(q scrape.Queue, c Current, interval time.Duration) (why, check 
 	if c.Workers == 1 {
 		there = "the only one"
 	}
-	return fmt.Sprintf("%s workers were busy on average in %v, expected at most %s (%s)", number(q.Work.Sum/span), interval, there, c.Told["workers"]), check
+	return fmt.Sprintf("%s workers were busy on average in %v, expected at most %s (%s)", predict.Number(q.Work.Sum/span), interval, there, c.Told["workers"]), check
 }
 
 // longest is how long the n longest durations took at most: reconciles under way when

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,7 +30,7 @@ func TestMoreWorkThanWorkersCanDo(t *testing.T) {
 		d.Interval = c.interval
 		s.workers = c.workers
 		q := d.Queues["q"]
-		why, check := implausible(q, clientGo.current(s.given(), q), d.Interval)
+		why, check := implausible(q, defaults.ClientGo.Current(s.given(), q), d.Interval)
 		if c.why == "" {
 			assert.Empty(t, why)
 			continue
@@ -47,7 +49,7 @@ func TestMoreWorkThanWorkersCanDo(t *testing.T) {
 // before: of long reconciles that is more than the interval holds.
 func TestWorkBegunBeforeTheIntervalIsNotBeyondIt(t *testing.T) {
 	busy := scrape.Queue{Work: scrape.Histogram{Bounds: []float64{10, 100}, Counts: []float64{200, 10, 0}, Sum: 1500}}
-	c := Current{Settings: Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}
+	c := predict.Current{Settings: predict.Settings{Workers: 2}, Told: map[string]string{"workers": "given"}}
 	why, _ := implausible(busy, c, 650*time.Second)
 	assert.Empty(t, why)
 	why, _ = implausible(busy, c, 600*time.Second)

@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
+	"github.com/informerbench/informerbench/bench/tune/search"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -87,18 +90,18 @@ func (w wish) exhaust(t *testing.T) (system, float64) {
 }
 
 // recommended fits a model to the system's metrics and searches.
-func (w wish) recommended(t *testing.T, seed uint64) Settings {
+func (w wish) recommended(t *testing.T, seed uint64) predict.Settings {
 	d := w.run(seed, *length).delta(t)
 	q := d.Queues["q"]
-	o := Options{Objectives: objectives(t, w.objectives...), Keys: w.keys, Seed: seed, Queues: measuredQueues}
-	f := newFit(d, q, clientGo.current(w.given(), q), o, false)
+	o := Options{Objectives: objectives(t, w.objectives...), Keys: w.keys, Seed: seed, Queues: predict.MeasuredQueues}
+	f := newFit(d, q, defaults.ClientGo.Current(w.given(), q), o, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
-	x, err := newSearch(f.Model, f.current.Settings, o, clientGo, func(string) {}).best(t.Context())
+	x, err := search.New(f.Model, o.search(f.current, defaults.ClientGo, f.undivided, func(string) {})).Best(t.Context())
 	require.NoError(t, err)
 	return x
 }
 
-func (s system) cost() float64 { return cost(Settings{Workers: s.workers, QPS: s.qps}) }
+func (s system) cost() float64 { return predict.Settings{Workers: s.workers, QPS: s.qps}.Cost() }
 
 // What is recommended from a system's metrics costs at most a tenth more than
 // the best of all settings, and keeps the objective to a tenth, both on the true

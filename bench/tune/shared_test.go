@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/durations"
@@ -71,17 +73,17 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	latency.Sum = 0.005 * d.Client.Limiter.Count()
 	d.Client.Request = latency
 
-	c := Current{Settings: Settings{Workers: 2, QPS: 55, Burst: 10}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
-	f := newFit(d, d.Queues["a"], clientGo.current(c, d.Queues["a"]), Options{Seed: 1, Queues: measuredQueues}, false)
+	c := predict.Current{Settings: predict.Settings{Workers: 2, QPS: 55, Burst: 10}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
+	f := newFit(d, d.Queues["a"], defaults.ClientGo.Current(c, d.Queues["a"]), Options{Seed: 1, Queues: predict.MeasuredQueues}, false)
 	assert.InEpsilon(t, 24, f.Background, 0.1)
 	require.NoError(t, f.explain(t.Context(), 1, func(string) {}))
-	for _, s := range []Settings{{Workers: 2, QPS: 55}, {Workers: 3, QPS: 55}, {Workers: 2, QPS: 80}, {Workers: 3, QPS: 50}} {
+	for _, s := range []predict.Settings{{Workers: 2, QPS: 55}, {Workers: 3, QPS: 55}, {Workers: 2, QPS: 80}, {Workers: 3, QPS: 50}} {
 		z := f.current.Settings
 		z.Workers, z.QPS = s.Workers, s.QPS
 		truth := together(s.Workers, s.QPS).Queues[0].QueueWait.Quantile(0.99).Seconds()
-		y, err := f.predict(t.Context(), z, finest, 1)
+		y, err := f.Predict(t.Context(), z, predict.Finest, 1)
 		require.NoError(t, err)
-		t.Logf("%s: p99 %.3g, together %.3g (%+.0f%%); %s", brief(z), y.Wait.P99.Mean, truth, 100*(y.Wait.P99.Mean/truth-1), f.Bursts)
-		assert.InEpsilon(t, truth, y.Wait.P99.Mean, 0.25, brief(z))
+		t.Logf("%s: p99 %.3g, together %.3g (%+.0f%%); %s", z.Brief(), y.Wait.P99.Mean, truth, 100*(y.Wait.P99.Mean/truth-1), f.Bursts)
+		assert.InEpsilon(t, truth, y.Wait.P99.Mean, 0.25, z.Brief())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/defaults"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -47,9 +49,9 @@ func TestSlowLoads(t *testing.T) {
 			t.Parallel()
 			s.service, s.mean = exponentially(0.05), 0.05
 			d := s.run(*seed, 1800).delta(t)
-			f := newFit(d, d.Queues["q"], clientGo.current(s.given(), d.Queues["q"]), Options{Seed: *seed, Queues: measuredQueues}, false)
+			f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: *seed, Queues: predict.MeasuredQueues}, false)
 			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-			t.Logf("%v; %s", f.found.Families, f.Bursts)
+			t.Logf("%v; %s", f.Posterior.Families, f.Bursts)
 			for _, workers := range []int{s.workers - 2, s.workers - 1, s.workers, s.workers + 1} {
 				if float64(workers) < 1.3*s.rate*s.mean {
 					continue
@@ -59,7 +61,7 @@ func TestSlowLoads(t *testing.T) {
 				truth := percentile(y.run(*seed+100, 10_000).wait, 0.99)
 				z := f.current.Settings
 				z.Workers = workers
-				x, err := f.predict(t.Context(), z, finest, *seed)
+				x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 				require.NoError(t, err)
 				p := x.Wait.P99
 				t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g", workers, p.Mean, p.Low, p.High, truth)

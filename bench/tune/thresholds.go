@@ -3,20 +3,11 @@ package tune
 // Where a decision turns, and why there: one a row.
 const (
 	// What is advised.
-	floor       = 1e-3  // seconds: shorter waits are the Go scheduler's and the timers', which are not simulated
-	idle        = 0.02  // utilisation: beside fewer keys than that no change of workers shows
-	quietLoad   = 0.2   // of what there is: with four fifths of workers and client free, a wait is a burst's and not theirs
-	feltWait    = 1     // seconds: what settles within one is not felt by people or by other controllers, whose own waits are longer
-	heldUp      = 0.1   // of the work: from there on the client's limit and not the workers decides
-	binding     = 0.7   // of the retry bucket, or of the queue's lock: waits for it then are longer than what waits for
-	bindingWork = 0.6   // utilisation of workers: keys then wait for workers more than for anything else
-	inBursts    = 2     // index of dispersion of arrivals: twice that of chance
-	gained      = 0.9   // of the 99th percentile until settled: a tenth less is worth another setting, ...
-	lost        = 1.1   // ... and a tenth more is not
-	saturated   = 0.999 // load of workers that always find a key waiting, of which there are no more than there are keys
-	worthwhile  = 0.01  // cores: less is not worth another queue
-	tellable    = 1.25  // how near a prediction is wanted, as a factor
-	telling     = 1.5   // as a factor: from where on it is said that a prediction is not that near
+	floor     = 1e-3 // seconds: shorter waits are the Go scheduler's and the timers', which are not simulated
+	idle      = 0.02 // utilisation: beside fewer keys than that no change of workers shows
+	quietLoad = 0.2  // of what there is: with four fifths of workers and client free, a wait is a burst's and not theirs
+	feltWait  = 1    // seconds: what settles within one is not felt by people or by other controllers, whose own waits are longer
+	heldUp    = 0.1  // of the work: from there on the client's limit and not the workers decides
 
 	// What a measurement has to hold.
 	minObservations = 200   // reconciles: a 99th percentile then has two beyond it
@@ -38,10 +29,4 @@ const (
 	overlapping = 1.1   // of the work: calls that take longer were made at the same time or outside of it
 	limited     = 0.002 // seconds that a call waited: no client without a limit takes as long
 	throttledBy = 0.01  // of the work: few calls wait, but long, so 3% of the work may be a sixth of what a bucket holds
-	manyWaits   = 0.03  // of the work: durations then hold waits that a higher limit ends
-
-	// What explains a measurement.
-	unexplained = 0.02 // probability of one as far from what is expected: less is no chance
-	fairShare   = 0.15 // of the reconciles: in other buckets than the model's, which is still fair
-	unlikeMean  = 1.5  // ratio of the mean waits, measured and the model's
 )

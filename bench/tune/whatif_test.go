@@ -3,26 +3,28 @@ package tune
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/defaults"
 	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/model"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-func workersTo(n int) Alternative {
-	return Alternative{Text: "workers", Change: func(s *Settings) { s.Workers = n }}
+func workersTo(n int) advice.Alternative {
+	return advice.Alternative{Text: "workers", Change: func(s *predict.Settings) { s.Workers = n }}
 }
 
 // What is asked for comes out as the recommendation does, if it is the same.
 func TestWhatIf(t *testing.T) {
 	numbers(t)
 	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
-	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms"), Seed: *seed, WhatIf: []Alternative{
-		workersTo(8), workersTo(3), {Text: "resync", Change: func(s *Settings) { s.Resync = 1e9 }}, {Text: "qps", Change: func(s *Settings) { s.QPS = 7 }},
+	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms"), Seed: *seed, WhatIf: []advice.Alternative{
+		workersTo(8), workersTo(3), {Text: "resync", Change: func(s *predict.Settings) { s.Resync = 1e9 }}, {Text: "qps", Change: func(s *predict.Settings) { s.QPS = 7 }},
 	}})
 	require.Len(t, a.WhatIf, 4)
 	require.Equal(t, 8, a.Recommended.Workers)
@@ -30,7 +32,7 @@ func TestWhatIf(t *testing.T) {
 	assert.False(t, a.WhatIf[1].Figures.Stable)
 	assert.Contains(t, a.WhatIf[2].Refused, "resyncs")
 	assert.Contains(t, a.WhatIf[3].Refused, "no API calls")
-	for _, e := range Effects(a) {
+	for _, e := range advice.Effects(a) {
 		unstable := "not predicted"
 		switch e.Figure {
 		case "queue wait, p50", "queue wait, p99", "settled, p99", "queue depth, mean":
@@ -64,43 +66,31 @@ func inJSON(t *testing.T, value any, field string) string {
 // A limit where there was none gets the usual burst, and every change is checked
 // before anything is simulated.
 func TestWhatIfIsChecked(t *testing.T) {
-	limit := Alternative{Text: "qps=7", Change: func(s *Settings) { s.QPS = 7 }}
-	assert.Equal(t, 11, limit.of(Settings{}).Burst)
-	assert.Equal(t, 3, limit.of(Settings{Burst: 3}).Burst)
+	limit := advice.Alternative{Text: "qps=7", Change: func(s *predict.Settings) { s.QPS = 7 }}
+	assert.Equal(t, 11, limit.Of(predict.Settings{}).Burst)
+	assert.Equal(t, 3, limit.Of(predict.Settings{Burst: 3}).Burst)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
-	_, err := Metrics(ctx, s.run(*seed, 60).delta(t), Options{Current: s.given(), Seed: *seed, WhatIf: []Alternative{workersTo(0)}})
+	_, err := Metrics(ctx, s.run(*seed, 60).delta(t), Options{Current: s.given(), Seed: *seed, WhatIf: []advice.Alternative{workersTo(0)}})
 	assert.EqualError(t, err, "what if workers: workers: found 0, expected 1 to 100000")
 }
 
 // Where there is no limit there is no burst beside it, whoever says so.
 func TestNoLimitHasNoBurst(t *testing.T) {
-	none := Alternative{Text: "qps=0", Change: func(s *Settings) { s.QPS = 0 }}
-	assert.Equal(t, Settings{Workers: 2}, none.of(Settings{Workers: 2, QPS: 20, Burst: 30}))
+	none := advice.Alternative{Text: "qps=0", Change: func(s *predict.Settings) { s.QPS = 0 }}
+	assert.Equal(t, predict.Settings{Workers: 2}, none.Of(predict.Settings{Workers: 2, QPS: 20, Burst: 30}))
 	s := system{rate: 30, service: exponentially(0.05), mean: 0.05, workers: 2}
 	d := s.run(*seed, 60).delta(t)
 	for _, told := range []map[string]string{
 		{"workers": "given", "qps": "given"},
 		{"workers": "given", "qps": "given", "burst": "given"},
 	} {
-		given := Current{Settings: Settings{Workers: 2, Burst: 30}, Told: told}
-		f := newFit(d, d.Queues["q"], clientGo.current(given, d.Queues["q"]), Options{}, false)
+		given := predict.Current{Settings: predict.Settings{Workers: 2, Burst: 30}, Told: told}
+		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
 		assert.Zero(t, f.current.Burst)
-		f.found = &infer.Posterior{Members: []infer.Member{{System: model.System{Rate: f.ArrivalRate, Service: model.NewWork(randvar.Exponential(f.Service))}}}}
-		_, err := f.predict(t.Context(), f.current.Settings, rough, *seed)
+		f.Posterior = &infer.Posterior{Members: []infer.Member{{System: model.System{Rate: f.ArrivalRate, Service: model.NewWork(randvar.Exponential(f.Service))}}}}
+		_, err := f.Predict(t.Context(), f.current.Settings, predict.Rough, *seed)
 		assert.NoError(t, err, told)
-	}
-}
-
-// Two digits are two digits in JSON, too.
-func TestTidyQPS(t *testing.T) {
-	for digits := 10; digits < 100; digits++ {
-		for _, decade := range []string{"e-3", "e-2", "e-1", "e0", "e1", "e2", "e3"} {
-			want, err := strconv.ParseFloat(strconv.Itoa(digits)+decade, 64)
-			require.NoError(t, err)
-			assert.Equal(t, want, tidy(0.999*want, 1e9))
-			assert.Equal(t, want, tidy(want, 1e9))
-		}
 	}
 }

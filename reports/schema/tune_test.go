@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/predict"
+	"github.com/informerbench/informerbench/bench/tune/search"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/stretchr/testify/assert"
@@ -23,10 +26,10 @@ resources:
 reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60, burst: 90, failure: 0.05}
 `))
 	require.NoError(t, err)
-	objective, err := tune.ParseObjective("p99 queue wait < 1s")
+	objective, err := search.ParseObjective("p99 queue wait < 1s")
 	require.NoError(t, err)
-	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []tune.Objective{objective}, WhatIf: []tune.Alternative{
-		{Text: "workers=4", Change: func(s *tune.Settings) { s.Workers = 4 }}, {Text: "split=true", Change: func(s *tune.Settings) { s.Split = true }},
+	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []search.Objective{objective}, WhatIf: []advice.Alternative{
+		{Text: "workers=4", Change: func(s *predict.Settings) { s.Workers = 4 }}, {Text: "split=true", Change: func(s *predict.Settings) { s.Split = true }},
 	}})
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -41,10 +44,10 @@ reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60,
 
 	// What a measurement adds, and what refused advice and unstable settings leave out.
 	r.Queues[0].Model.ServiceCV = 1.5
-	r.Queues[0].Reproduction = &tune.Reproduction{Wait: []tune.Bucket{{}}}
-	r.Queues[0].WhatIf[0].Figures = &tune.Figures{Load: 1.5}
-	r.Queues[0].Curves[0].Points[0] = tune.CurvePoint{Value: "1"}
-	r.Queues = append(r.Queues, tune.Advice{Queue: "b", Refused: "why", Record: "what"})
+	r.Queues[0].Reproduction = &advice.Reproduction{Wait: []advice.Bucket{{}}}
+	r.Queues[0].WhatIf[0].Figures = &predict.Figures{Load: 1.5}
+	r.Queues[0].Curves[0].Points[0] = search.CurvePoint{Value: "1"}
+	r.Queues = append(r.Queues, advice.Advice{Queue: "b", Refused: "why", Record: "what"})
 	b, err = json.Marshal(r)
 	require.NoError(t, err)
 	assert.Empty(t, check(t, "tune", b))

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -72,7 +72,7 @@ reconcile: {workers: 3, service: exp(20ms)}
 	drive.Wait()
 	code, stdout, stderr := benchrun(t, "tune", "--prometheus", "http://"+asked, "--selector", `{job="drive"}`, "--range", "5m", "--workers", "3", "-o", "json", "--out", filepath.Join(dir, "tuned"))
 	require.Zero(t, code, stderr+log.String())
-	var r tune.Result
+	var r advice.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.Len(t, r.Queues, 1)
 	require.Empty(t, r.Queues[0].Refused)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
+	"github.com/informerbench/informerbench/bench/tune/search"
 	"github.com/informerbench/informerbench/reports"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -207,7 +209,7 @@ func (l *tuneCommandLine) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	for _, text := range l.objectives {
-		o, err := tune.ParseObjective(text)
+		o, err := search.ParseObjective(text)
 		if err != nil {
 			return fmt.Errorf("--objective: %w", err)
 		}
@@ -241,7 +243,7 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	progress := newProgressLine(cmd.ErrOrStderr())
-	l.options.Progress = func(p tune.Progress) {
+	l.options.Progress = func(p advice.Progress) {
 		progress.show(lab.Progress{Elapsed: p.Elapsed, Left: p.Left, Doing: p.Doing})
 	}
 	// The calls are read from flags of the same names that a workload's are.
@@ -254,7 +256,7 @@ func (l *tuneCommandLine) run(cmd *cobra.Command, args []string) error {
 	return l.publish(cmd, result)
 }
 
-func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
+func (l *tuneCommandLine) publish(cmd *cobra.Command, r *advice.Result) error {
 	// The advice is shown even if the disk is full.
 	wrote := l.dir.write(func(dir string) error { return reports.WriteTune(dir, *r) })
 	page := filepath.Join(l.dir.path, "report.html")
@@ -269,7 +271,7 @@ func (l *tuneCommandLine) publish(cmd *cobra.Command, r *tune.Result) error {
 
 // adviceError is an error if there is no advice, or none that keeps the objectives. It
 // names the queues alone: what is printed on stdout has said the reasons.
-func adviceError(r tune.Result) error {
+func adviceError(r advice.Result) error {
 	var refused, impossible, unmet, unknown []string
 	advised, predicted := 0, 0
 	for _, a := range r.Queues {

@@ -14,6 +14,8 @@ import (
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/lab"
 	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/sim"
@@ -21,7 +23,7 @@ import (
 )
 
 // advise reads the load and tunes for it.
-func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*tune.Result, error) {
+func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*advice.Result, error) {
 	ctx := cmd.Context()
 	switch {
 	case l.workload != "":
@@ -53,7 +55,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 	if err != nil {
 		return nil, err
 	}
-	var all *tune.Result
+	var all *advice.Result
 	for _, x := range deltas {
 		r, err := tune.Metrics(ctx, x.delta, l.options)
 		if err != nil {
@@ -68,19 +70,19 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*t
 }
 
 // queueCosts reads what queues cost in a run of the benchmarks.
-func queueCosts(dir string) ([]tune.QueueCost, error) {
+func queueCosts(dir string) ([]predict.QueueCost, error) {
 	_, samples, err := experiment.Load(dir)
 	if err != nil {
 		return nil, err
 	}
-	costs, err := tune.QueueCosts(samples)
+	costs, err := predict.QueueCosts(samples)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return costs, nil
 }
 
-func named(r *tune.Result, source string, err error) (*tune.Result, error) {
+func named(r *advice.Result, source string, err error) (*advice.Result, error) {
 	if err == nil {
 		r.Source = source
 	}

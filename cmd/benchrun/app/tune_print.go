@@ -8,12 +8,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/informerbench/informerbench/bench/experiment/plain"
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
 )
 
 // printAdvice prints what to change in each queue and what that brings, and on a terminal
 // where the report is, if it could be written; everything with all.
-func printAdvice(w io.Writer, r tune.Result, out output, report string, all bool) error {
+func printAdvice(w io.Writer, r advice.Result, out output, report string, all bool) error {
 	if out != "table" {
 		return out.print(w, adviceTable(r))
 	}
@@ -61,7 +61,7 @@ func indented(text string) string {
 }
 
 // printQueue begins with what to change.
-func printQueue(w io.Writer, a tune.Advice, all bool) error {
+func printQueue(w io.Writer, a advice.Advice, all bool) error {
 	printLine(w, "%s: %s", a.Queue, a.Summary)
 	for _, line := range []string{a.Bottleneck, a.Certainty()} {
 		if line != "" {
@@ -71,7 +71,7 @@ func printQueue(w io.Writer, a tune.Advice, all bool) error {
 	if a.Unstable != "" {
 		printLine(w, "  Not stable: %s.", a.Unstable)
 	}
-	if all || slices.ContainsFunc(a.Changes, func(c tune.SettingAdvice) bool { return c.Changed }) {
+	if all || slices.ContainsFunc(a.Changes, func(c advice.SettingAdvice) bool { return c.Changed }) {
 		fmt.Fprintln(w)
 		if err := printChanges(w, a, all); err != nil {
 			return err
@@ -98,7 +98,7 @@ var tuneStops = map[string]string{
 }
 
 // printChanges prints the settings that change and what that does to waits, or everything.
-func printChanges(w io.Writer, a tune.Advice, all bool) error {
+func printChanges(w io.Writer, a advice.Advice, all bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	from := ""
 	if all {
@@ -117,7 +117,7 @@ func printChanges(w io.Writer, a tune.Advice, all bool) error {
 			fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", c.Title, c.Current, recommended, c.Why)
 		}
 	}
-	for _, row := range tune.Effects(a) {
+	for _, row := range advice.Effects(a) {
 		switch {
 		case all:
 			fmt.Fprintf(tw, "  %s\t%s\t%s\t\t%s\n", row.Figure, row.Now, row.Then, row.Meaning)
@@ -129,7 +129,7 @@ func printChanges(w io.Writer, a tune.Advice, all bool) error {
 }
 
 // printWhatIf prints what was asked for, if anything was.
-func printWhatIf(w io.Writer, a tune.Advice) error {
+func printWhatIf(w io.Writer, a advice.Advice) error {
 	if len(a.WhatIf) == 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func printWhatIf(w io.Writer, a tune.Advice) error {
 		fmt.Fprintf(tw, "\t%s", x.Text)
 	}
 	fmt.Fprintln(tw)
-	for _, row := range tune.Effects(a) {
+	for _, row := range advice.Effects(a) {
 		fmt.Fprintf(tw, "  %s\t%s\n", row.Figure, strings.Join(row.WhatIf, "\t"))
 	}
 	for _, x := range a.WhatIf {
@@ -154,7 +154,7 @@ func printWhatIf(w io.Writer, a tune.Advice) error {
 
 // adviceTable is a row a setting, or one for a queue without advice, one for each
 // objective that is not kept, and a column more for everything that was asked for.
-func adviceTable(r tune.Result) table {
+func adviceTable(r advice.Result) table {
 	t := table{value: r, header: []string{"queue", "setting", "current", "from", "recommended", "changed", "why"}}
 	var asked []string
 	for _, a := range r.Queues {
@@ -178,7 +178,7 @@ func adviceTable(r tune.Result) table {
 		for _, c := range a.Changes {
 			add(nil, a.Queue, c.Setting, c.Current, c.Told, c.Recommended, fmt.Sprint(c.Changed), c.Why)
 		}
-		for _, row := range tune.Effects(a) {
+		for _, row := range advice.Effects(a) {
 			add(row.WhatIf, a.Queue, row.Figure, row.Now, "predicted", row.Then, fmt.Sprint(row.Now != row.Then), row.Meaning)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/loadgen"
 	"github.com/informerbench/informerbench/loadgen/randvar"
 	"github.com/spf13/cobra"
@@ -25,7 +25,7 @@ import (
 // and what a reconcile does, where no metrics tell it.
 type tuneSettings struct {
 	file                        string
-	flags                       tune.Settings
+	flags                       predict.Settings
 	service, calls, callLatency randvar.Dist
 	failure                     float64
 }
@@ -61,8 +61,8 @@ func (s *tuneSettings) addTo(cmd *cobra.Command) {
 const maxSettings = 1 << 20
 
 // current merges the file and the flags, which go before it.
-func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
-	c := tune.Current{Told: map[string]string{}}
+func (s *tuneSettings) current(cmd *cobra.Command) (predict.Current, error) {
+	c := predict.Current{Told: map[string]string{}}
 	if s.file != "" {
 		f, err := os.Open(s.file)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *tuneSettings) current(cmd *cobra.Command) (tune.Current, error) {
 }
 
 // readSettings decodes a settings file and notes which settings it tells.
-func readSettings(name string, b []byte, c *tune.Current) error {
+func readSettings(name string, b []byte, c *predict.Current) error {
 	var keys map[string]any
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -36,7 +36,7 @@ func TestTuneMetrics(t *testing.T) {
 	assert.NotContains(t, stdout, "testdata", "folders are nobody's business in a report")
 	b, err := os.ReadFile(filepath.Join(dir, "tune.json"))
 	require.NoError(t, err)
-	var r tune.Result
+	var r advice.Result
 	require.NoError(t, json.Unmarshal(b, &r))
 	require.Len(t, r.Queues, 1)
 	assert.InEpsilon(t, 1355.0/150, r.Queues[0].Model.AddRate, 1e-6)
@@ -113,7 +113,7 @@ func TestTuneScrapesURLsTwice(t *testing.T) {
 	// What was 150s of work is too much for so short a time, unless the machine takes
 	// longer for it than was asked.
 	require.Contains(t, []int{0, 2}, code, stderr)
-	var r tune.Result
+	var r advice.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r), stderr)
 	assert.Regexp(t, `m?s by the scrapes' timestamps`, r.Source)
 	assert.Equal(t, 2, asked)
@@ -124,7 +124,7 @@ func TestTuneSettingsFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("workers: 7\nbaseDelay: 10ms\n"), 0o666))
 	code, stdout, stderr, _ := tuneWith(t, "--metrics", scrapes+"begin.txt", scrapes+"end.txt", "--interval", "150s", "--queue", "endpoint", "--settings", file, "--workers", "9", "-o", "json", "--budget", "1ms")
 	require.Equal(t, 2, code, stderr)
-	var r tune.Result
+	var r advice.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	assert.Equal(t, 9, r.Queues[0].Current.Workers, "a flag goes before the file")
 	assert.Equal(t, "given", r.Queues[0].Current.Told["baseDelay"])
@@ -294,7 +294,7 @@ func TestTuneCutOff(t *testing.T) {
 
 	code, stdout, _, _ = tuneWith(t, append(cut, "-o", "json")...)
 	assert.Equal(t, 2, code)
-	var r tune.Result
+	var r advice.Result
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	assert.Equal(t, "budget", r.Stopped)
 	assert.Equal(t, []string{unmet}, r.Queues[0].Unmet)

@@ -7,47 +7,48 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/bench/tune"
+	"github.com/informerbench/informerbench/bench/tune/advice"
+	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
 
 // parseWhatIf reads changes such as workers=8,qps=40, by the names of a settings file.
-func parseWhatIf(text string) (tune.Alternative, error) {
+func parseWhatIf(text string) (advice.Alternative, error) {
 	names := slices.Sorted(maps.Keys(settingFlags))
 	var lines []byte
-	var settings tune.Settings
+	var settings predict.Settings
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(part, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !ok || value == "":
-			return tune.Alternative{}, fmt.Errorf("found %q, expected a setting and its value as in workers=8", part)
+			return advice.Alternative{}, fmt.Errorf("found %q, expected a setting and its value as in workers=8", part)
 		case !slices.Contains(names, name):
-			return tune.Alternative{}, fmt.Errorf("unknown setting %q, expected one of %s", name, strings.Join(names, ", "))
+			return advice.Alternative{}, fmt.Errorf("unknown setting %q, expected one of %s", name, strings.Join(names, ", "))
 		case seen[name]:
-			return tune.Alternative{}, fmt.Errorf("found %s twice in %q, expected it once; repeat --what-if for another change", name, text)
+			return advice.Alternative{}, fmt.Errorf("found %s twice in %q, expected it once; repeat --what-if for another change", name, text)
 		}
 		seen[name] = true
 		line := fmt.Appendf(nil, "%s: %s\n", name, value)
 		var values map[string]any
 		if yaml.Unmarshal(line, &settings) != nil || yaml.Unmarshal(line, &values) != nil || values[name] == nil || len(values) > 1 || cut(name, values[name]) {
-			return tune.Alternative{}, fmt.Errorf("%s: found %s, expected %s", name, value, sortOf(name))
+			return advice.Alternative{}, fmt.Errorf("%s: found %s, expected %s", name, value, sortOf(name))
 		}
 		if err := settings.CheckRange(name); err != nil {
-			return tune.Alternative{}, err
+			return advice.Alternative{}, err
 		}
 		lines = append(lines, line...)
 	}
-	return tune.Alternative{Text: text, Change: func(s *tune.Settings) {
+	return advice.Alternative{Text: text, Change: func(s *predict.Settings) {
 		_ = yaml.Unmarshal(lines, s) // as above
 	}}, nil
 }
 
 // sortOf says in words what a setting's value is.
 func sortOf(name string) string {
-	for f := range reflect.TypeFor[tune.Settings]().Fields() {
+	for f := range reflect.TypeFor[predict.Settings]().Fields() {
 		if f.Tag.Get("yaml") == name {
 			return sorts[f.Type.String()]
 		}

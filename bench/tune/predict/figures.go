@@ -1,0 +1,76 @@
+package predict
+
+import (
+	"encoding/json"
+
+	"github.com/informerbench/informerbench/loadgen/sim"
+)
+
+// An Interval is a predicted figure with the interval that holds it with 95%
+// probability: of the posterior of the loads that explain a measurement, or of the simulation
+// alone where the load is known.
+type Interval = sim.Interval
+
+// Quantiles are of a predicted duration, in seconds.
+type Quantiles struct {
+	Mean Interval `json:"mean"`
+	P50  Interval `json:"p50"`
+	P90  Interval `json:"p90"`
+	P99  Interval `json:"p99"`
+	P999 Interval `json:"p999"`
+
+	all func(p float64) float64
+}
+
+// At is a quantile, in seconds, or the mean for a p below 0; of predicted ones only, not of
+// those that were read from JSON.
+func (q Quantiles) At(p float64) float64 { return q.all(p) }
+
+// Unbounded stands for what grows without end, in an interval's High.
+const Unbounded = 1e10
+
+// Figures are predicted for some settings. In JSON those that nothing predicts, from Wait
+// to QueueCores, are null if these are not stable.
+type Figures struct {
+	Settings    Settings  `json:"settings"`
+	Stable      bool      `json:"stable"`
+	Load        float64   `json:"load"`       // the largest ratio of a demand to what there is; from 1 on it is not stable
+	Bottleneck  string    `json:"bottleneck"` // what Load is of
+	Wait        Quantiles `json:"wait"`       // from add to get
+	Settle      Quantiles `json:"settle"`     // from an event to the end of the first successful reconcile that saw it
+	Work        Quantiles `json:"work"`       // from get to done
+	Depth       Interval  `json:"depth"`
+	Utilisation Interval  `json:"utilisation"`
+	CallRate    Interval  `json:"callRate"`
+	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
+	Cost        float64   `json:"cost"`       // in workers; ten calls a second count as one
+
+	adds, retries float64 // a second
+}
+
+// unbounded fills in what an unstable system comes to.
+func (f Figures) unbounded() Figures {
+	q := Quantiles{all: func(float64) float64 { return Unbounded }}
+	f.Wait, f.Settle, f.Work = q, q, q
+	f.Depth.Mean, f.Utilisation.Mean = Unbounded, 1
+	return f
+}
+
+// MarshalJSON leaves out what is not predicted of settings that are not stable: a
+// reader that sees a wait of 0 there takes the worst for the best.
+func (f Figures) MarshalJSON() ([]byte, error) {
+	type figures Figures
+	if f.Stable {
+		return json.Marshal(figures(f))
+	}
+	return json.Marshal(struct {
+		figures
+		Wait        *Quantiles `json:"wait"`
+		Settle      *Quantiles `json:"settle"`
+		Work        *Quantiles `json:"work"`
+		Depth       *Interval  `json:"depth"`
+		Utilisation *Interval  `json:"utilisation"`
+		CallRate    *Interval  `json:"callRate"`
+		QueueCores  *Interval  `json:"queueCores"`
+	}{figures: figures(f)})
+}
