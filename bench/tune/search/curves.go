@@ -199,7 +199,7 @@ func (s *Search) Pareto() []Tradeoff {
 		}
 	}
 	slices.SortFunc(all, func(a, b predict.Figures) int {
-		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Settle.P99.Mean, b.Settle.P99.Mean), cmp.Compare(a.Settings.Workers, b.Settings.Workers), cmp.Compare(a.Settings.Burst, b.Settings.Burst))
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Settle.P99.Mean, b.Settle.P99.Mean), cmp.Compare(a.Settings.Workers, b.Settings.Workers), cmp.Compare(a.Settings.Burst, b.Settings.Burst), cmp.Compare(a.Settings.Queue, b.Settings.Queue))
 	})
 	var front []Tradeoff
 	for _, f := range all {
