@@ -174,7 +174,7 @@ func (a *Advice) bottleneck() string {
 	}
 	s := a.Current.Settings
 	waiting := 0.0
-	if f.Stable && m.Busy > 0 {
+	if f.Stable && m.Busy > 0 && m.Calling() {
 		waiting = 1 - m.Busy/f.Work.Mean.Mean
 	}
 	switch {
