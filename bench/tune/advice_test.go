@@ -3,6 +3,7 @@ package tune
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,10 +43,26 @@ func advise(t *testing.T, s system, o Options) advice.Advice {
 	return r.Queues[0]
 }
 
+// twelve advises on a controller of twelve workers, once for the tests that look at it.
+func twelve(t *testing.T) advice.Advice {
+	t.Helper()
+	twelveOnce.Do(func() {
+		s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
+		twelveAdvice = advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms", "max workers 32"), Seed: *seed, WhatIf: []advice.Alternative{
+			workersTo(8), workersTo(3), {Text: "resync", Change: func(s *predict.Settings) { s.Resync = 1e9 }}, {Text: "qps", Change: func(s *predict.Settings) { s.QPS = 7 }},
+		}})
+	})
+	return twelveAdvice
+}
+
+var (
+	twelveOnce   sync.Once
+	twelveAdvice advice.Advice
+)
+
 func TestAdvice(t *testing.T) {
 	numbers(t)
-	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
-	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms", "max workers 32"), Seed: *seed})
+	a := twelve(t)
 	require.NotNil(t, a.Then)
 	assert.True(t, a.Then.Stable)
 	assert.LessOrEqual(t, a.Then.Wait.P99.Low, a.Then.Wait.P99.Mean)

@@ -30,6 +30,7 @@ func TestCallsOfSomeReconciles(t *testing.T) {
 
 // Where no call waits, the work's form tells.
 func TestWorkOfCallers(t *testing.T) {
+	slow(t)
 	s := system{rate: 22, service: exponentially(0.05), mean: 0.05, workers: 4, calls: 2, callers: 0.5, latency: 0.03}
 	d := s.run(*seed, 1200).delta(t)
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)

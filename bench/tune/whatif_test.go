@@ -22,10 +22,7 @@ func workersTo(n int) advice.Alternative {
 // What is asked for comes out as the recommendation does, if it is the same.
 func TestWhatIf(t *testing.T) {
 	numbers(t)
-	s := system{rate: 85, service: exponentially(0.05), mean: 0.05, workers: 12}
-	a := advise(t, s, Options{Objectives: objectives(t, "p99 queue wait < 50ms"), Seed: *seed, WhatIf: []advice.Alternative{
-		workersTo(8), workersTo(3), {Text: "resync", Change: func(s *predict.Settings) { s.Resync = 1e9 }}, {Text: "qps", Change: func(s *predict.Settings) { s.QPS = 7 }},
-	}})
+	a := twelve(t)
 	require.Len(t, a.WhatIf, 4)
 	require.Equal(t, 8, a.Recommended.Workers)
 	assert.Equal(t, a.Then.Wait.P99, a.WhatIf[0].Figures.Wait.P99)

@@ -145,8 +145,7 @@ func (e *explored) solve(i int) error {
 	if err != nil || from.mean > x.y.want[0]+0.1 {
 		return err
 	}
-	d.value = high
-	to, err := e.tries(d)
+	to, err := e.upper(d, low, high)
 	if err != nil || to.mean < x.y.want[0] {
 		return err
 	}
@@ -158,6 +157,19 @@ func (e *explored) solve(i int) error {
 	n.around = min(max(math.Hypot(found.scatter, 0.05)/max(slope, 0.2), 0.05), 1.5)
 	n.drift = max(n.drift, found.drift)
 	return nil
+}
+
+// upper looks for a value with which keys wait for longer than was measured. The largest ones may
+// be so rare that most simulations see none of it.
+func (e *explored) upper(d draw, low, high float64) (t tried, err error) {
+	for range 5 {
+		d.value = high
+		if t, err = e.tries(d); err != nil || t.mean >= e.x.y.want[0] {
+			break
+		}
+		high = low + 0.7*(high-low)
+	}
+	return t, err
 }
 
 // A tried value: the mean of the logarithms of the waits, their standard deviation from one such

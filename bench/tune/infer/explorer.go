@@ -45,8 +45,10 @@ func newExplorer(ctx context.Context, m *Measured, c Calls, seed uint64, progres
 		x.base.Rate /= 1 - min(0.95, x.rate*m.Wait.Mean()/float64(m.Keys))
 	}
 	affordable := mostEvents / x.base.Rate / (2 + c.Mean())
-	// What waits for long has to have the time to.
-	x.length = min(m.Span, max(affordable, min(5*affordable, muchLonger*m.Wait.Mean())))
+	x.length = min(m.Span, affordable)
+	if !m.Overloaded { // what waits for long has to have the time to
+		x.length = min(m.Span, max(affordable, min(5*affordable, muchLonger*m.Wait.Mean())))
+	}
 	x.reach = min(m.Span, 5*affordable)
 	x.y = newYardstick(m, x.length == m.Span)
 	return x
