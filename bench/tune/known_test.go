@@ -318,6 +318,7 @@ func atRandom(m *predict.Model) *predict.Model {
 // measured, so rates on both sides of the measured one are within what is likely.
 func TestBurstsLeaveTheRateOpen(t *testing.T) {
 	numbers(t)
+	slow(t)
 	s := system{rate: 20, workers: 3, burst: bursting(2, 8), service: exponentially(0.05), mean: 0.05}
 	d := s.run(*seed, 600).delta(t)
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
