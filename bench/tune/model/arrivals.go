@@ -231,8 +231,6 @@ func poisson(mean float64, random *rand.Rand) float64 {
 	return n
 }
 
-func power(x, y float64) float64 { return math.Pow(x, y) }
-
 // Period is the time in which a form of arrivals repeats itself on average, in seconds; 0 of one
 // that has none.
 func (a *Arrivals) Period(rate float64) float64 {

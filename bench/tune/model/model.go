@@ -13,6 +13,8 @@
 // an arrival takes about 0.1 µs. Package sim says what it leaves out. A test compares the two.
 package model
 
+import "math"
+
 // A System is a controller's load. Durations are in seconds, rates a second.
 type System struct {
 	Arrivals   Arrivals
@@ -44,7 +46,7 @@ func Zipf(keys int, s float64) []float64 {
 	ends := make([]float64, keys)
 	sum := 0.0
 	for k := range ends {
-		sum += power(float64(k+1), -s)
+		sum += math.Pow(float64(k+1), -s)
 		ends[k] = sum
 	}
 	for k := range ends {

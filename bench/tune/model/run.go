@@ -223,7 +223,7 @@ func (e *engine) arrive(n int, batch bool) {
 		var k int32
 		switch {
 		case e.s.Keys == 0:
-			k = e.fresh()
+			k = slot(&e.keys, &e.free)
 		case swept >= 0:
 			k = int32((swept + i) % e.s.Keys)
 		case e.s.Popular != nil:
@@ -236,15 +236,16 @@ func (e *engine) arrive(n int, batch bool) {
 	}
 }
 
-// fresh is a key that nothing else is about.
-func (e *engine) fresh() int32 {
-	if last := len(e.free) - 1; last >= 0 {
-		k := e.free[last]
-		e.free = e.free[:last]
-		return k
+// slot is a place in a list: one that is free again, or a new one.
+func slot[T any](list *[]T, free *[]int32) int32 {
+	if last := len(*free) - 1; last >= 0 {
+		i := (*free)[last]
+		*free = (*free)[:last]
+		return i
 	}
-	e.keys = append(e.keys, key{})
-	return int32(len(e.keys) - 1)
+	var empty T
+	*list = append(*list, empty)
+	return int32(len(*list) - 1)
 }
 
 // add is what the queue's Add does.
@@ -289,7 +290,7 @@ func (e *engine) get() {
 			e.r.Steps[e.step].Waited += got - x.added
 		}
 	}
-	i := e.job()
+	i := slot(&e.jobs, &e.idle)
 	j := &e.jobs[i]
 	j.key, j.got, j.held, j.calls = k, got, 0, e.drawCalls()
 	j.due, x.due = x.due, j.due[:0]
@@ -308,16 +309,6 @@ func (e *engine) get() {
 	e.steps.push(event{got + took, i})
 }
 
-func (e *engine) job() int32 {
-	if last := len(e.idle) - 1; last >= 0 {
-		i := e.idle[last]
-		e.idle = e.idle[:last]
-		return i
-	}
-	e.jobs = append(e.jobs, job{})
-	return int32(len(e.jobs) - 1)
-}
-
 func (e *engine) drawCalls() int32 {
 	if len(e.s.Calls) < 2 {
 		return 0
@@ -334,7 +325,7 @@ func (e *engine) drawCalls() int32 {
 func (e *engine) call() {
 	each := max(1, e.calls)
 	e.others += e.random.ExpFloat64() * each / e.s.Background
-	i := e.job()
+	i := slot(&e.jobs, &e.idle)
 	e.jobs[i] = job{key: -1, calls: int32(math.Round(each)), due: e.jobs[i].due[:0]}
 	e.steps.push(event{e.now, i})
 }
