@@ -330,7 +330,8 @@ func TestBudgetEndsTheFitAtOnce(t *testing.T) {
 	s := system{rate: 14, service: lognormally(0.05, 1), mean: 0.05, workers: 2}
 	d := s.run(1, 600).delta(t)
 	synctest.Test(t, func(t *testing.T) {
-		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Objectives: objectives(t, "p99 queue wait < 50ms"), Progress: func(p advice.Progress) {
+		more := advice.Alternative{Text: "workers=4", Change: func(s *predict.Settings) { s.Workers = 4 }}
+		r, err := Metrics(t.Context(), d, Options{Current: s.given(), Budget: time.Hour, Seed: 1, Objectives: objectives(t, "p99 queue wait < 50ms"), WhatIf: []advice.Alternative{more}, Progress: func(p advice.Progress) {
 			if strings.HasSuffix(p.Doing, ": arrivals at random") {
 				time.Sleep(40 * time.Minute)
 			}
@@ -340,6 +341,8 @@ func TestBudgetEndsTheFitAtOnce(t *testing.T) {
 		assert.Equal(t, "budget", r.Stopped)
 		assert.Nil(t, a.Now)
 		assert.Nil(t, a.Reproduction)
+		assert.Equal(t, []advice.WhatIf{{Text: "workers=4"}}, a.WhatIf, "what was asked for is not forgotten")
+		assert.Empty(t, a.Paste)
 		assert.Equal(t, a.Current.Settings, a.Recommended)
 		assert.Contains(t, a.Summary, "The search ended before anything was predicted. Not reached: p99 queue wait < 50ms")
 		assert.InEpsilon(t, 14, a.Model.ArrivalRate, 0.1)

@@ -54,6 +54,7 @@ func (f *fit) advise(ctx context.Context, a *advice.Advice, o Options, kind defa
 	if err == nil {
 		err = recommend(ctx, a, s, o, progress)
 	} else {
+		a.Ask(o.WhatIf)
 		cutOff(a, s)
 	}
 	a.Explain(kind)

@@ -22,7 +22,7 @@ func (a *Advice) Explain(kind defaults.Flavour) {
 	a.Unidentified = append(a.Unidentified, a.untouched()...)
 	a.Unstable = a.unstable()
 	a.Summary = a.summary()
-	if a.Then == nil || a.Then.Stable {
+	if a.Now != nil && (a.Then == nil || a.Then.Stable) {
 		a.Paste = paste(*a, kind)
 	}
 }

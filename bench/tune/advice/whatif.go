@@ -39,13 +39,18 @@ func (x Alternative) Of(s predict.Settings) predict.Settings {
 	return s
 }
 
-// PredictWhatIf predicts the alternatives by the advice's model, into WhatIf. It fails when the
-// context ends, and where the model can't be simulated; what was predicted by then stays.
-func (a *Advice) PredictWhatIf(ctx context.Context, list []Alternative, seed uint64, progress func(string)) error {
+// Ask lists the alternatives, none of them predicted yet.
+func (a *Advice) Ask(list []Alternative) {
 	a.WhatIf = make([]WhatIf, len(list))
 	for i, x := range list {
 		a.WhatIf[i] = WhatIf{Text: x.Text, Refused: silent(a.Model, a.Current.Settings, x.Of(a.Current.Settings))}
 	}
+}
+
+// PredictWhatIf predicts the alternatives by the advice's model, into WhatIf. It fails when the
+// context ends, and where the model can't be simulated; what was predicted by then stays.
+func (a *Advice) PredictWhatIf(ctx context.Context, list []Alternative, seed uint64, progress func(string)) error {
+	a.Ask(list)
 	for i, x := range list {
 		if a.WhatIf[i].Refused != "" {
 			continue
