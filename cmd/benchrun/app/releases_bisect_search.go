@@ -78,10 +78,10 @@ func bisectCase(name string, all []releases.Release, compare comparer) ([]step, 
 		return nil, err
 	}
 	steps, err := rest(name, all[:before+1], compare)
-	if err != nil {
-		return nil, err
-	}
 	steps = append(steps, step{Case: name, Before: all[before].Version, Version: all[at].Version, Subject: all[at].Subject, Change: change, Sure: sure && differs(change)})
+	if err != nil {
+		return steps, err
+	}
 	after, err := rest(name, all[at:], compare)
 	return append(steps, after...), err
 }

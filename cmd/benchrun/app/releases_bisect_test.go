@@ -118,12 +118,23 @@ func TestBisectCutShort(t *testing.T) {
 	assert.Contains(t, page, "| `queue/op=cycle` | v0.2.2 |")
 	assert.Contains(t, page, "Not decided:\n\n- all from v0.2.2 to v0.3.3\n")
 
+	lookBack := func(only string, compared ...releases.Release) (verdict.Stats, error) {
+		if len(compared) == 2 && compared[1].Version == "v0.1.1" {
+			return verdict.Stats{}, failed // while the releases before the step are looked at
+		}
+		return answer(only, compared...)
+	}
+	found, err := bisectCase("queue/op=cycle", all, lookBack)
+	require.ErrorIs(t, err, failed)
+	require.Len(t, found, 1)
+	assert.Equal(t, "v0.2.2", found[0].Version)
+
 	page = string(bisectPage(experiment.Run{Command: []string{"releases", "bisect"}}, stretches, all, nil, true))
 	assert.Contains(t, page, "- `queue/op=cycle` from v0.1.0 to v0.2.2: slower, by a release that was not found yet\n")
 
 	commits := func(releases.Release, releases.Release) []releases.Release { return all[1:2] }
 	steps[0].Sure = true
-	found, err := bisectCommits(steps, all, commits, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
+	found, err = bisectCommits(steps, all, commits, func(string, ...releases.Release) (verdict.Stats, error) { return verdict.Stats{}, failed })
 	require.ErrorIs(t, err, failed)
 	assert.Equal(t, steps, found, "to the release, if not to the commit")
 }
