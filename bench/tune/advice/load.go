@@ -31,7 +31,8 @@ func (d *description) doubt(format string, args ...any) {
 func Describe(m *predict.Model) (unidentified, doubts []string) {
 	d := &description{Model: m}
 	d.Bursts, d.Dispersion = "at random (Poisson), which explains the waits", 1
-	if d.Measured.Overloaded {
+	full := overloaded(m)
+	if full {
 		d.Bursts = "taken to be at random (Poisson): an overloaded queue's waits don't tell"
 		d.unknown("bursts: the queue was overloaded, so its waits tell of the overload")
 	}
@@ -46,10 +47,16 @@ func Describe(m *predict.Model) (unidentified, doubts []string) {
 			d.aboutBursts()
 		}
 	}
-	if d.Posterior.Odd < unexplained && !d.Measured.Overloaded {
+	if d.Posterior.Odd < unexplained && !full {
 		d.doubt("no load that was tried explains all that was measured: one in %.0f measurements of the likeliest would be as far from what is expected", min(1000, math.Ceil(1/max(d.Posterior.Odd, 1e-3))))
 	}
 	return d.unidentified, d.doubts
+}
+
+// overloaded tells that the workers had more to do than they can, unless there are so few keys
+// that all of them waiting explains what was measured.
+func overloaded(m *predict.Model) bool {
+	return m.Measured.Overloaded && !(m.Bounded() && m.Posterior.Odd >= unexplained)
 }
 
 // arrivals says how keys arrive.

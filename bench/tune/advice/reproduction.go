@@ -76,7 +76,7 @@ func Reproduce(ctx context.Context, m *predict.Model, seed uint64) (*Reproductio
 		r.WaitMean[1] += x.Wait.Mean() / float64(len(list))
 		r.WorkMean[1] += x.Work.Mean() / float64(len(list))
 	}
-	r.Verdict = r.verdict(m.Posterior.Odd >= unexplained, m.Measured.Overloaded)
+	r.Verdict = r.verdict(m.Posterior.Odd >= unexplained, overloaded(m))
 	return r, nil
 }
 

@@ -90,10 +90,10 @@ func (x *explorer) others(p *Posterior, e *explored) (all []*explored, err error
 	if x.m.Keys == 0 && !x.m.Grown && !x.calls.throttled(x.m) {
 		more = append(more, &fewKeys)
 	}
+	if p.Odd < explains && x.m.Keys > 0 && !x.m.Grown {
+		more = append(more, &popular)
+	}
 	if p.Odd < explains && !x.m.Overloaded {
-		if x.m.Keys > 0 {
-			more = append(more, &popular)
-		}
 		if e.waits() > x.y.want[0] {
 			more = append(more, &evener)
 		} else {
