@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -115,10 +114,11 @@ func (x observed) series(t *testing.T, scrapes int) *scrape.Delta {
 type judgedSystem struct {
 	kind           string
 	scrapes        int
-	exact          bool // rate, service time and utilisation within a tenth
-	near, held, of int  // predictions within a quarter, in their intervals, of all
-	oracle         int  // near, of the true system at the measured rate and mean work
-	took           time.Duration
+	exact          bool                 // rate, service time and utilisation within a tenth
+	near, held, of int                  // predictions within a quarter, in their intervals, of all
+	oracle         int                  // near, of the true system at the measured rate and mean work
+	cheap, kept    bool                 // what is recommended costs at most a tenth more than the best, and keeps its objective to a tenth
+	took           time.Duration        // by the fit
 	misses         map[string][]float64 // of each prediction by the form of arrivals: see missed
 }
 
@@ -136,7 +136,7 @@ func missed(x predict.Interval, truth, least float64) float64 {
 // judge fits a system and compares its predictions with what it does.
 func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed uint64) judgedSystem {
 	d := x.series(t, scrapes)
-	o := Options{Keys: s.keys, Seed: seed}
+	o := Options{Keys: s.keys, Seed: seed, Queues: predict.MeasuredQueues}
 	if s.untold {
 		o.Keys = 0
 	}
@@ -178,7 +178,26 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 			}
 		}
 	}
+	w := freshWish(t, s, seed)
+	dearer, truth := w.judge(t, w.recommended(t, f, seed))
+	v.cheap, v.kept = dearer <= 1.1, truth <= 1.1*w.bound
 	return v
+}
+
+// freshWish draws an objective that some number of workers keeps by a little, of one to twice
+// those that there are. It is given to two digits, as people do.
+func freshWish(t *testing.T, s system, seed uint64) wish {
+	r := rand.New(rand.NewPCG(seed, 0x3157))
+	y := s
+	y.workers = max(s.workers, int(math.Round(float64(s.workers)*(0.8+1.2*r.Float64()))))
+	text := fmt.Sprintf("%.2gs", max(0.005, y.truth(t, 0)*(1+0.3*r.Float64())))
+	bound, err := time.ParseDuration(text)
+	require.NoError(t, err)
+	w := wish{system: s, objectives: []string{"p99 queue wait < " + text}, bound: bound.Seconds(), maxQPS: math.Ceil(1.5 * s.qps)}
+	if s.qps > 0 {
+		w.objectives = append(w.objectives, fmt.Sprintf("api qps <= %v", w.maxQPS))
+	}
+	return w
 }
 
 func x0(s system) []float64 { return []float64{s.mean + float64(s.calls)*s.latency} }
@@ -236,58 +255,4 @@ func TestFresh(t *testing.T) {
 	if *page != "" {
 		require.NoError(t, os.WriteFile(*page, []byte(text), 0o666))
 	}
-}
-
-// judgement is the page.
-func judgement(all []judgedSystem) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# How far to trust `benchrun tune`\n\nWritten by `make judge`: %d controllers were drawn by seeds from %d, simulated by the tests' plain simulator (which shares nothing with the one that predicts), measured for 15 minutes to an hour and tuned. Each is predicted for one worker more and fewer, twice as many, and a higher limit.\n\n", len(all)/max(1, len(strings.Split(*scrapings, ","))), *freshFrom)
-	b.WriteString("| kind | scrapes | systems | rate, service time and utilisation within 10% | predictions | p99 of the wait within 25% | of an oracle | in the 95% interval | median time of a fit |\n|---|---|---|---|---|---|---|---|---|\n")
-	row := func(kind string, scrapes int) {
-		var sum judgedSystem
-		systems, exact := 0, 0
-		var took []time.Duration
-		for _, v := range all {
-			if v.scrapes != scrapes || kind != "all" && v.kind != kind {
-				continue
-			}
-			systems++
-			if v.exact {
-				exact++
-			}
-			sum.near, sum.held, sum.of, sum.oracle = sum.near+v.near, sum.held+v.held, sum.of+v.of, sum.oracle+v.oracle
-			took = append(took, v.took)
-		}
-		if systems == 0 {
-			return
-		}
-		slices.Sort(took)
-		share := func(n int) string { return fmt.Sprintf("%d (%.0f%%)", n, 100*float64(n)/float64(max(1, sum.of))) }
-		oracle := ""
-		if kind == "batch" || kind == "on/off" {
-			oracle = share(sum.oracle)
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s | %s | %s | %.1f s |\n", kind, scrapes, systems, exact, sum.of, share(sum.near), oracle, share(sum.held), took[len(took)/2].Seconds())
-	}
-	for _, text := range strings.Split(*scrapings, ",") {
-		var scrapes int
-		_, _ = fmt.Sscan(text, &scrapes) // read before
-		for _, kind := range append(slices.Clone(kinds), "all") {
-			row(kind, scrapes)
-		}
-	}
-	b.WriteString("\n| form of arrivals that was found | predictions | in the 95% interval | with intervals so many times as wide, 95% would be |\n|---|---|---|---|\n")
-	misses := map[string][]float64{}
-	for _, v := range all {
-		for form, list := range v.misses {
-			misses[form] = append(misses[form], list...)
-		}
-	}
-	for _, form := range slices.Sorted(maps.Keys(misses)) {
-		list := slices.Sorted(slices.Values(misses[form]))
-		inside, _ := slices.BinarySearch(list, 1)
-		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.2f |\n", form, len(list), 100*float64(inside)/float64(len(list)), list[min(len(list)-1, len(list)*95/100)])
-	}
-	b.WriteString("\nThe oracle is the true system at the rate that was measured: what it misses, no method can tell from so short a time.\n")
-	return b.String()
 }

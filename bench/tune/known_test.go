@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,29 +133,39 @@ func moments(list []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation)
 }
 
+// Of each known system rate, service time and utilisation are within 10%. Of all the 99th
+// percentiles of the wait after a change, nine in ten are within 25% of what the system then
+// does, which is about what sampling leaves, and the intervals hold what they say.
 func TestKnownSystems(t *testing.T) {
 	numbers(t)
 	list := systems()
 	if *known == 1 {
 		list = list[:1] // TestRecommendationsAgainstAGrid has one behind a limit
 	}
-	for _, s := range list {
-		for n := range *known {
-			seed := *seed + uint64(n)
-			t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
-				t.Parallel()
-				s.check(t, seed)
-			})
+	var all tally
+	t.Run("all", func(t *testing.T) {
+		for _, s := range list {
+			for n := range *known {
+				seed := *seed + uint64(n)
+				t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
+					t.Parallel()
+					s.check(t, seed, &all)
+				})
+			}
 		}
-	}
+	})
+	of := float64(all.of.Load())
+	t.Logf("of %v predictions %d are within 25%% and %d in their intervals", of, all.near.Load(), all.held.Load())
+	assert.GreaterOrEqual(t, float64(all.near.Load()), 0.9*of)
+	assert.GreaterOrEqual(t, float64(all.held.Load()), 0.92*of)
 }
 
-// check measures a system, fits it, and compares the fit with the truth: rate,
-// service time and utilisation within 10%, and the 99th percentile of the wait
-// after a change within 25% of what the system then does. Of waits that nearly
-// vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms. The
-// interval that the report gives is logged and excuses nothing.
-func (s system) check(t *testing.T, seed uint64) {
+// A tally counts predictions: those near the truth, and whose interval holds it.
+type tally struct{ of, near, held atomic.Int64 }
+
+// check measures a system, fits it, and compares the fit with the truth. Of waits that nearly
+// vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms.
+func (s system) check(t *testing.T, seed uint64, all *tally) {
 	x := s.run(seed, max(*length, s.long, *events/s.rate))
 	d := x.delta(t)
 	o := Options{Keys: s.keys, Seed: seed}
@@ -206,8 +217,13 @@ func (s system) check(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", z.Brief(), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
-		// What is a tenth of the work can't be felt beside it.
-		assert.InDelta(t, truth, p99.Mean, max(0.25*truth, 0.1*average(x.work)), "%s", z.Brief())
+		all.of.Add(1)
+		if math.Abs(truth-p99.Mean) <= max(0.25*truth, 0.1*average(x.work)) { // a tenth of the work can't be felt beside it
+			all.near.Add(1)
+		}
+		if p99.Low <= truth && truth <= p99.High {
+			all.held.Add(1)
+		}
 	}
 }
 
