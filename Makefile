@@ -38,9 +38,9 @@ ablation: ## show what each technique of each variant brings (RUN: its result di
 	go run ./cmd/benchrun ablation --out $(or $(RUN),reports/out/ablation)
 results: ## write reports/results from the result directories in RUN
 	go run ./cmd/benchrun results $(RUN)
-judge: ## judge tune on 120 fresh controllers and write reports/results/judge.md (an hour)
+judge: ## judge tune on 102 fresh controllers and write reports/results/judge.md (an hour)
 	mkdir -p reports/results
-	go test ./bench/tune -run TestFresh -count=1 -timeout 0 -v -args -fresh 120 -fresh-from $$(date +%s) -page ../../reports/results/judge.md
+	go test ./bench/tune -run TestFresh -count=1 -timeout 0 -v -args -fresh 102 -fresh-from $$(date +%s) -page ../../reports/results/judge.md
 	go test ./bench/tune -count=1 -timeout 0 -args -known 2 -judged 2
 smoke: ## a short run of the main job
 	go run ./cmd/benchrun run --budget 20s

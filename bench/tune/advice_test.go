@@ -279,7 +279,7 @@ func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 		require.Equal(t, 40.0, f.current.QPS, name)
 		require.Equal(t, 80, f.current.Burst)
 		require.Contains(t, strings.Join(f.doubts, "; "), wanted[0].Text)
-		a := advice.Advice{Model: f.Model, Recommended: f.current.Settings}
+		a := advice.Advice{Model: f.Model, Recommended: f.current.Settings, Now: &predict.Figures{Stable: true}}
 		a.Explain(defaults.ClientGo)
 		require.Len(t, a.Paste, 2)
 		for _, s := range a.Paste {

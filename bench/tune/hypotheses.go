@@ -19,13 +19,16 @@ func (f *fit) hypotheses() []infer.Calls {
 	}
 	one := infer.Calls{
 		Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
-		Untimed: f.untimed && f.current.QPS > 0,
+		Untimed: f.untimed && f.current.QPS > 0, Others: f.others(),
 	}
 	var list []infer.Calls
 	if d := f.division; !one.Untimed && d.most >= 1.15*d.least && d.most*f.Throttle >= throttledBy*f.Work {
 		for _, calls := range append(d.calls(), f.Calls) {
 			c := one
-			c.Of = evenly(calls)
+			c.Open = true
+			if c.Of = evenly(calls); calls <= few {
+				c.Of = []float64{1}
+			}
 			c.Background = max(0, f.made-calls*f.Observations/f.Interval)
 			c.Latency = min(d.latency-f.Throttle, 0.98*c.Busy(f.Measured)/calls)
 			list = append(list, c)
@@ -53,6 +56,15 @@ func (f *fit) hypotheses() []infer.Calls {
 		list = append(list, c)
 	}
 	return list
+}
+
+// others is how many make calls beside this queue's workers. No more of them wait for the limit at a
+// time than there are, so they are as many as the limit lets through in the longest of the waits.
+func (f *fit) others() int {
+	if f.limiter.Count() == 0 || f.current.QPS == 0 {
+		return 0
+	}
+	return max(1, int(math.Ceil(f.limiter.Longest()*f.current.QPS))-f.current.Workers)
 }
 
 // evenly are calls of which all reconciles make as many, but for those to which a part of one falls.
@@ -133,7 +145,6 @@ func divisible(d *scrape.Delta, q scrape.Queue, made, each float64) division {
 			others += other.Work.Sum / each
 		}
 	}
-	const few = 0.02 // as good as none
 	return division{least: max(few, (made-others)/n), most: max(few, min(made, q.Work.Sum/each)/n), latency: each}
 }
 

@@ -44,9 +44,10 @@ func judgement(all []judgedSystem) string {
 		inside, _ := slices.BinarySearch(list, 1)
 		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.2f |\n", form, len(list), 100*float64(inside)/float64(len(list)), list[min(len(list)-1, len(list)*95/100)])
 	}
-	b.WriteString("\n## Recommendations\n\nEach controller is given an objective on the p99 of the wait that some number of workers keeps by up to 30%. What is recommended is compared with every setting of a grid, each simulated.\n\n")
-	b.WriteString("| kind | scrapes | systems | at most a tenth dearer than the cheapest | the objective is kept to a tenth | both |\n|---|---|---|---|---|---|\n")
-	rows(all, func(kind string, scrapes int, of []judgedSystem) {
+	b.WriteString("\n## Recommendations\n\nFrom two scrapes. Each controller is given an objective on the p99 of the wait that some number of workers keeps by up to 30%. What is recommended is compared with every setting of a grid, each simulated.\n\n")
+	b.WriteString("| kind | systems | at most a tenth dearer than the cheapest | the objective is kept to a tenth | both |\n|---|---|---|---|---|\n")
+	wished := slices.DeleteFunc(slices.Clone(all), func(v judgedSystem) bool { return !v.wished })
+	rows(wished, func(kind string, _ int, of []judgedSystem) {
 		cheap, kept, both := 0, 0, 0
 		for _, v := range of {
 			if v.cheap {
@@ -59,7 +60,7 @@ func judgement(all []judgedSystem) string {
 				both++
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %s | %s |\n", kind, scrapes, len(of), share(cheap, len(of)), share(kept, len(of)), share(both, len(of)))
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", kind, len(of), share(cheap, len(of)), share(kept, len(of)), share(both, len(of)))
 	})
 	return b.String()
 }

@@ -25,6 +25,7 @@ const (
 
 	// What is told of API calls.
 	fewCalls    = 0.01  // a reconcile: fewer are as good as none
+	few         = 0.02  // a reconcile: so few of several queues' are tried as none
 	worked      = 0.02  // of all queues' work: less makes no calls that matter
 	overlapping = 1.1   // of the work: calls that take longer were made at the same time or outside of it
 	limited     = 0.002 // seconds that a call waited: no client without a limit takes as long

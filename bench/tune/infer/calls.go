@@ -14,6 +14,8 @@ type Calls struct {
 	Latency    float64   // mean, once sent
 	Throttle   float64   // mean wait of a call for the client's limit
 	Background float64   // a second, of others that share the limit
+	Others     int       // who make these; 0: not known
+	Open       bool      // there may be more or fewer, as others' calls may be this queue's
 	Untimed    bool      // nothing says how long calls waited
 	Untold     bool      // nothing says how long they took, once sent
 	Log        float64   // of how probable they are before anything is measured
@@ -42,13 +44,23 @@ func (c Calls) throttled(m *Measured) bool { return c.Mean()*c.Throttle > thrott
 func (x *explorer) takes() error {
 	c, mean := x.calls, x.calls.Service(x.m)
 	latencies := service.Latencies(c.Of, c.Latency)
+	work := x.m.Work
+	if c.Open || len(latencies) > 1 || c.throttled(x.m) {
+		work = service.Enough(work)
+	}
 	if !c.throttled(x.m) {
-		x.weighWorks(service.Posterior(x.m.Work, mean, c.Busy(x.m), service.Same(latencies), false))
+		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), service.Same(latencies), c.Open))
 		return nil
 	}
 	base := x.base
 	if base.Service.IsZero() {
 		base.Service = model.NewWork(service.Shape{Family: "gamma", CV: 1}.Of(mean))
+	}
+	if base.Background > 0 && base.Row == 0 {
+		if err := x.inARow(&base); err != nil {
+			return err
+		}
+		x.base.Row = base.Row
 	}
 	for range 2 {
 		x.progress("waits for the client's limit")
@@ -56,9 +68,39 @@ func (x *explorer) takes() error {
 		if err != nil {
 			return err
 		}
-		x.weighWorks(service.Posterior(x.m.Work, mean, c.Busy(x.m), c.held(pairs, latencies), true))
+		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), c.held(pairs, latencies), true))
 		base.Service = x.base.Service
 	}
+	return nil
+}
+
+// inARow solves how many calls others make one after another, so that calls wait for as long as
+// was measured: the more there are, the longer.
+func (x *explorer) inARow(s *model.System) error {
+	const longest = 64
+	x.progress("calls of others")
+	off := map[int]float64{} // by the logarithm of how long calls wait
+	low, high := 1, longest
+	for low < high {
+		s.Row = (low + high) / 2
+		pairs, err := x.pairs(*s)
+		if err != nil {
+			return err
+		}
+		waited := 0.0
+		for _, p := range pairs {
+			waited += p.Held / x.calls.Mean() / float64(len(pairs))
+		}
+		if off[s.Row] = math.Log(max(waited, 1e-9) / x.calls.Throttle); off[s.Row] < 0 {
+			low = s.Row + 1
+		} else {
+			high = s.Row
+		}
+	}
+	if before, ok := off[low-1]; ok && -before < off[low] {
+		low--
+	}
+	s.Row = low
 	return nil
 }
 

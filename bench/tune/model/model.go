@@ -25,6 +25,8 @@ type System struct {
 	Calls      []float64 // probabilities of 0, 1, 2 and more API calls a reconcile
 	Latency    float64   // mean of a call once sent, exponential
 	Background float64   // calls of others that share the client's limit
+	Row        int       // how many of these are made one after another; 0: as many as a reconcile makes
+	Others     int       // who make them; 0: as many as it takes
 	Failure    float64   // probability that a reconcile fails
 }
 

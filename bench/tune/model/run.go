@@ -78,6 +78,8 @@ type engine struct {
 	freeAt  float64 // when the queue serves the next item
 	now     float64
 	others  float64 // when others call next
+	calling int     // of others
+	held    int     // reconciles that others have yet to begin
 	calls   float64 // on average
 	step    int
 	stepEnd float64
@@ -248,12 +250,28 @@ func (e *engine) drawCalls() int32 {
 	return int32(n)
 }
 
-// call begins a reconcile of others, with as many calls as here.
+// call is when others have a reconcile to do.
 func (e *engine) call() {
-	each := max(1, e.calls)
-	e.others += e.random.ExpFloat64() * each / e.s.Background
+	e.others += e.random.ExpFloat64() * float64(e.row()) / e.s.Background
+	if e.s.Others > 0 && e.calling == e.s.Others {
+		e.held++
+	} else {
+		e.calling++
+		e.begin()
+	}
+}
+
+func (e *engine) row() int32 {
+	if e.s.Row > 0 {
+		return int32(e.s.Row)
+	}
+	return max(1, int32(math.Round(e.calls)))
+}
+
+// begin begins a reconcile of others.
+func (e *engine) begin() {
 	i := slot(&e.jobs, &e.idle)
-	e.jobs[i] = job{key: -1, calls: int32(math.Round(each)), due: e.jobs[i].due[:0]}
+	e.jobs[i] = job{key: -1, calls: e.row(), due: e.jobs[i].due[:0]}
 	e.steps.push(event{e.now, i})
 }
 
@@ -272,8 +290,14 @@ func (e *engine) work(i int32) {
 		return
 	}
 	e.idle = append(e.idle, i)
-	if j.key >= 0 {
+	switch {
+	case j.key >= 0:
 		e.done(j)
+	case e.held > 0:
+		e.held--
+		e.begin()
+	default:
+		e.calling--
 	}
 }
 

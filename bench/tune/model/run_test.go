@@ -174,3 +174,20 @@ func TestWork(t *testing.T) {
 		}
 	}
 }
+
+// Of a few workers no more calls wait for the limit at a time than there are workers, and calls
+// that come one after another wait for longer.
+func TestCallsOfOthers(t *testing.T) {
+	s := System{Rate: 10, Service: NewWork(randvar.Exponential(0.05)), Calls: []float64{0, 1}, Latency: 0.005, Background: 30, Row: 3, Others: 6}
+	run := func() *Result {
+		r, err := s.Run(t.Context(), Controller{Workers: 3, QPS: 44, Burst: 10}, Plan{Warmup: 100, Length: 3000, Seed: 1})
+		require.NoError(t, err)
+		return r
+	}
+	few := run()
+	assert.Less(t, few.Throttle.Quantile(0.9999), 9./44*1.05)
+	s.Others = 0
+	assert.Greater(t, run().Throttle.Quantile(0.9999), 9./44*1.3)
+	s.Row, s.Others = 1, 6
+	assert.Less(t, run().Throttle.Mean(), 0.7*few.Throttle.Mean())
+}

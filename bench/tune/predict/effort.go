@@ -13,6 +13,7 @@ type Effort struct {
 var (
 	Rough  = Effort{4, 4, 12_000, 1} // of one setting among many
 	Surer  = Effort{2, 8, 24_000, 2} // of what people read in a curve
+	Fine   = Effort{1, 8, 40_000, 2} // of what a choice turns on
 	Finest = Effort{1, 8, 80_000, 2} // of the figures that are reported
 )
 

@@ -50,6 +50,23 @@ func (h Histogram) Quantile(p float64) (low, high float64) {
 	return math.NaN(), math.NaN()
 }
 
+// Longest is about how long durations are but for one in a hundred. Within the last bucket that
+// holds these they are taken to lie evenly around their mean, which follows from the sum, and
+// within those before it at the geometric mean of the bounds.
+func (h Histogram) Longest() float64 {
+	last, above := len(h.Counts)-1, 0.0
+	for ; last > 0 && above+h.Counts[last] <= 0.01*h.Count(); last-- {
+		above += h.Counts[last]
+	}
+	rest := h.Sum
+	for i, n := range h.Counts[:last] {
+		low, high := h.bucket(i)
+		rest -= n * math.Sqrt(low*high)
+	}
+	low, high := h.bucket(last)
+	return min(max(2*rest/(h.Counts[last]+above)-low, low), high)
+}
+
 func (h Histogram) bucket(i int) (low, high float64) {
 	high = math.Inf(1)
 	if i > 0 {

@@ -375,3 +375,14 @@ func TestDescribed(t *testing.T) {
 	assert.Equal(t, "one without a pod or instance, b", Described([]string{"", "b"}))
 	assert.Equal(t, "a, b, c, d, e and 1 more", Described([]string{"a", "b", "c", "d", "e", "f"}))
 }
+
+// The sum tells how far the longest reach into their bucket.
+func TestLongest(t *testing.T) {
+	h := Histogram{Bounds: []float64{0.1, 1, 10}, Counts: []float64{900, 0, 98, 2}}
+	h.Sum = 98*3 + 2*3 // evenly from 1 to 5
+	assert.InDelta(t, 5, h.Longest(), 1e-9)
+	h.Sum = 100 * 20
+	assert.Equal(t, 10.0, h.Longest(), "not beyond the bucket")
+	h.Sum = 0.1
+	assert.Equal(t, 1.0, h.Longest(), "nor before it")
+}

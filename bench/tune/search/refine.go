@@ -14,7 +14,7 @@ import (
 func (s *Search) confirm(ctx context.Context, x predict.Settings) (predict.Settings, error) {
 	check := func(y predict.Settings) (bool, error) {
 		s.config.Progress("confirming " + y.Brief())
-		f, err := s.m.Predict(ctx, y, predict.Finest, s.config.Seed+1)
+		f, err := s.m.Predict(ctx, y, predict.Fine, s.config.Seed+1)
 		return s.meets(f), err
 	}
 	ok, err := check(x)
@@ -71,13 +71,41 @@ func (s *Search) Firm(ctx context.Context, x predict.Settings) (predict.Settings
 	if err == nil && !f.Stable && len(s.impossible) == 0 {
 		s.impossible = append(s.impossible, s.overloaded(f))
 	}
+	if err != nil || !f.Stable {
+		return x, f, err
+	}
+	if x, err = s.spare(ctx, x, f); err != nil {
+		return x, f, err
+	}
+	f, err = s.m.Predict(ctx, x, predict.Finest, s.config.Seed+1)
 	return x, f, err
+}
+
+// spare allows for a few calls more than are needed by what was measured, where these cost
+// little: near a limit a percent more load than that may double the waits.
+func (s *Search) spare(ctx context.Context, x predict.Settings, f predict.Figures) (predict.Settings, error) {
+	most := x.Cost() * spared
+	for s.limited() && x != s.config.Current && f.Wait.P99.High > 2*f.Wait.P99.Mean {
+		y := x
+		y.QPS = Tidy(1.03*x.QPS, s.maxQPS)
+		y.Burst = max(x.Burst, int(math.Ceil(y.QPS)))
+		if y.QPS == x.QPS || y.Cost() > most {
+			break
+		}
+		s.config.Progress("confirming " + y.Brief())
+		g, err := s.m.Predict(ctx, y, predict.Fine, s.config.Seed+1)
+		if err != nil || g.Wait.P99.High > gained*f.Wait.P99.High {
+			return x, err
+		}
+		x, f = y, g
+	}
+	return x, nil
 }
 
 // raise is what Firm finds.
 func (s *Search) raise(ctx context.Context, x predict.Settings) (predict.Settings, predict.Figures, error) {
 	begin := x
-	first, err := s.m.Predict(ctx, x, predict.Finest, s.config.Seed+1)
+	first, err := s.m.Predict(ctx, x, predict.Fine, s.config.Seed+1)
 	lucky := func(f predict.Figures) bool {
 		return !f.Stable || slices.ContainsFunc(s.threshold, func(o Objective) bool { return o.of(f) > 1.1*o.Bound })
 	}
@@ -92,7 +120,7 @@ func (s *Search) raise(ctx context.Context, x predict.Settings) (predict.Setting
 		if step == 6 || x.Workers > s.maxWorkers {
 			return begin, first, nil
 		}
-		f, err = s.m.Predict(ctx, x, predict.Finest, s.config.Seed+1)
+		f, err = s.m.Predict(ctx, x, predict.Fine, s.config.Seed+1)
 	}
 	return x, f, err
 }
@@ -138,7 +166,7 @@ func (s *Search) keepCurrent(ctx context.Context, x predict.Settings) (predict.S
 	if y == x || y.Cost() > 1.1*x.Cost() || y.Workers > s.maxWorkers || s.limited() && (y.QPS == 0 || y.QPS > s.maxQPS) {
 		return x, nil
 	}
-	f, err := s.m.Predict(ctx, y, predict.Finest, s.config.Seed+1)
+	f, err := s.m.Predict(ctx, y, predict.Fine, s.config.Seed+1)
 	if err == nil && s.meets(f) {
 		return y, nil
 	}

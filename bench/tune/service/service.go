@@ -109,16 +109,9 @@ const (
 )
 
 // Posterior are the shapes that make a histogram of work likely, and how probable each is. The
-// mean is of the service alone and busy that with its calls' latencies; held tells that their
-// waits for the client's limit are among what the calls take.
+// mean is of the service alone and busy that with its calls' latencies; held tells that waits for
+// the client's limit are, or may be, among what the calls take, so that the histogram itself is no shape.
 func Posterior(h scrape.Histogram, mean, busy float64, calls Calls, held bool) []Likely {
-	if by := enough / h.Count(); calls.spread() && by < 1 {
-		h.Counts = slices.Clone(h.Counts)
-		for i := range h.Counts {
-			h.Counts[i] *= by
-		}
-		h.Sum *= by
-	}
 	list := parametric(h, mean, calls)
 	best := slices.MaxFunc(list, func(a, b Likely) int { return cmp.Compare(a.Log, b.Log) })
 	itself := humps(h, busy)
@@ -134,6 +127,20 @@ func Posterior(h scrape.Histogram, mean, busy float64, calls Calls, held bool) [
 		list = append(list, itself...)
 	}
 	return thinned(list)
+}
+
+// Enough is a histogram of no more durations than count beside calls.
+func Enough(h scrape.Histogram) scrape.Histogram {
+	by := enough / h.Count()
+	if by >= 1 {
+		return h
+	}
+	h.Counts = slices.Clone(h.Counts)
+	for i := range h.Counts {
+		h.Counts[i] *= by
+	}
+	h.Sum *= by
+	return h
 }
 
 // thinned drops what is improbable, and of many keeps so many that each stands for as much.

@@ -158,7 +158,7 @@ func TestEnoughDurations(t *testing.T) {
 	y := pairOf(0.1, 30, 0.1)
 	latencies := Same([]float64{0.001, 0.003})
 	of := func(times float64) []Likely {
-		return Posterior(counted(times*enough, 0.1, y.above), 0.1, 0.1, latencies, true)
+		return Posterior(Enough(counted(times*enough, 0.1, y.above)), 0.1, 0.1, latencies, true)
 	}
 	once := of(1)
 	require.NotEmpty(t, once)
