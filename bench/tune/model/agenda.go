@@ -43,6 +43,22 @@ func (a *agenda) pop() event {
 	return first
 }
 
+// delay makes the first event a later one.
+func (a agenda) delay(to float64) {
+	i := 0
+	for child := 1; child < len(a); child = 2*i + 1 {
+		if child+1 < len(a) && a[child+1].at < a[child].at {
+			child++
+		}
+		if to <= a[child].at {
+			break
+		}
+		a[i].at = a[child].at
+		i = child
+	}
+	a[i].at = to
+}
+
 func (a agenda) first() float64 {
 	if len(a) == 0 {
 		return math.Inf(1)

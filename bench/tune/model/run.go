@@ -81,8 +81,8 @@ type engine struct {
 	calling int     // of others
 	held    int     // reconciles that others have yet to begin
 	calls   float64 // on average
-	step    int
-	stepEnd float64
+	added   steps
+	taken   steps
 	pairs   int // reconciles from one that is kept to the next
 }
 
@@ -98,11 +98,13 @@ func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error)
 	if s.Background > 0 && c.QPS > 0 {
 		e.others = 0
 	}
-	if len(p.Steps) > 0 {
-		e.r.Steps, e.stepEnd = make([]Count, len(p.Steps)), p.Warmup+p.Steps[0]
-	}
+	e.r.Steps = make([]Count, len(p.Steps))
+	e.added, e.taken = newSteps(e.r.Steps, &p), newSteps(e.r.Steps, &p)
 	if p.Pairs > 0 {
 		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
+	}
+	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && c.Occupied == 0 {
+		return e.r, e.inOrder(ctx)
 	}
 	return e.r, e.run(ctx)
 }
@@ -145,10 +147,7 @@ func (e *engine) pass(to float64) {
 		e.r.Busy += d * float64(e.c.Workers-e.workers)
 		e.r.Waiting += d * float64(e.dirty)
 	}
-	for e.now = to; len(e.r.Steps) > 0 && e.now >= e.stepEnd && e.step < len(e.r.Steps)-1; {
-		e.step++
-		e.stepEnd += e.p.Steps[e.step]
-	}
+	e.now = to
 }
 
 // arrive adds the keys of n arrivals.
@@ -187,9 +186,7 @@ func (e *engine) add(k int32) {
 	e.dirty++
 	if e.counting() {
 		e.r.Adds++
-		if e.r.Steps != nil {
-			e.r.Steps[e.step].Adds++
-		}
+		e.added.at(e.now).Adds++
 	}
 	if !x.busy {
 		e.queue = append(e.queue, k)
@@ -214,10 +211,9 @@ func (e *engine) get() {
 	e.dirty--
 	if e.counting() {
 		e.r.Wait.Add(got - x.added)
-		if e.r.Steps != nil {
-			e.r.Steps[e.step].Taken++
-			e.r.Steps[e.step].Waited += got - x.added
-		}
+		step := e.taken.at(e.now)
+		step.Taken++
+		step.Waited += got - x.added
 	}
 	i := slot(&e.jobs, &e.idle)
 	j := &e.jobs[i]

@@ -133,6 +133,37 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// Keys that are worked off in order need no agenda: both ways to simulate them count the same.
+func TestInOrderAsByAgenda(t *testing.T) {
+	for name, s := range map[string]System{
+		"plain":  {Rate: 60, Service: NewWork(randvar.Exponential(0.05))},
+		"phases": {Rate: 40, Service: NewWork(randvar.Exponential(0.05)), Arrivals: Arrivals{Kind: Phases, Duty: 0.3, Depth: 1, Cycle: 4}},
+		"calls":  {Rate: 60, Service: NewWork(randvar.Exponential(0.02)), Arrivals: Arrivals{Kind: Batches, Size: 7, Share: 0.5}, Calls: []float64{0.5, 0, 0.5}, Latency: 0.02},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Plan{Warmup: 20, Length: 900, Steps: []float64{200, 0.5, 400}, Seed: 1}
+			got, err := s.Run(t.Context(), usual(5), p)
+			require.NoError(t, err)
+			c := usual(5)
+			c.Occupied = 1e-12 // which changes nothing but who simulates
+			want, err := s.Run(t.Context(), c, p)
+			require.NoError(t, err)
+			assert.Equal(t, [5]int{want.Arrivals, want.Adds, want.Done, want.Calls, want.Wait.Count()}, [5]int{got.Arrivals, got.Adds, got.Done, got.Calls, got.Wait.Count()})
+			assert.InEpsilon(t, want.Busy, got.Busy, 1e-9)
+			assert.InEpsilon(t, want.Waiting, got.Waiting, 1e-9)
+			for i, sketches := range [][2]Sketch{{want.Wait, got.Wait}, {want.Work, got.Work}, {want.Settle, got.Settle}} {
+				assert.InEpsilon(t, sketches[0].Mean(), sketches[1].Mean(), 1e-9, i)
+				assert.InEpsilon(t, sketches[0].Quantile(0.99), sketches[1].Quantile(0.99), 1e-3, i)
+			}
+			for i, step := range want.Steps {
+				assert.Equal(t, step.Adds, got.Steps[i].Adds, i)
+				assert.Equal(t, step.Taken, got.Steps[i].Taken, i)
+				assert.InDelta(t, step.Waited, got.Steps[i].Waited, 1e-5, i)
+			}
+		})
+	}
+}
+
 func BenchmarkRun(b *testing.B) {
 	for name, s := range map[string]System{
 		"plain": {Rate: 30, Service: NewWork(randvar.Exponential(0.05))},
