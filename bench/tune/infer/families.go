@@ -39,15 +39,15 @@ var bursts = []family{
 			s.Arrivals = model.Arrivals{Kind: model.Gaps, CV: math.Exp(value)}
 		},
 	},
-	{
-		// Seldom believed: the rates are made of the counts that they are then compared with.
-		name: measuredRates, prior: 0.001, shares: []float64{0.1, 0.3, 0.6, 0.85, 1}, valued: true,
-		bounds: func(x *explorer, _ float64) (low, high float64) { return 0, math.Log(max(4, x.base.Rate*x.reach/10)) },
-		apply: func(x *explorer, s *model.System, part, value float64) {
-			if len(x.y.windows) > 0 {
-				s.Arrivals = x.profile(part, math.Exp(value))
-			}
-		},
+}
+
+// asMeasured is tried where nothing else explains a series: its rates are made of the counts that
+// they are then compared with.
+var asMeasured = family{
+	name: "rates as measured", prior: 0.1, shares: []float64{0.1, 0.3, 0.6, 0.85, 1}, valued: true,
+	bounds: func(x *explorer, _ float64) (low, high float64) { return 0, math.Log(max(4, x.base.Rate*x.reach/10)) },
+	apply: func(x *explorer, s *model.System, part, value float64) {
+		s.Arrivals = x.profile(part, math.Exp(value))
 	},
 }
 
@@ -120,5 +120,3 @@ func levels(arrivals float64) func(*explorer, *model.System, float64, float64) {
 		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: duty, Depth: math.Exp(value / steep), Cycle: arrivals / x.base.Rate}
 	}
 }
-
-const measuredRates = "rates as measured"

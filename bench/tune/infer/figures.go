@@ -136,7 +136,7 @@ func (y *yardstick) measured() []float64 {
 }
 
 // comparable is of how many a share counts: a simulation need not be as long as the measurement.
-func (y *yardstick) comparable(n float64) float64 { return min(n, 5000) }
+func (y *yardstick) comparable(n float64) float64 { return min(n, 20_000) }
 
 func logits(h scrape.Histogram, bounds []float64, n float64) (list []float64) {
 	sum, i := 0.0, 0

@@ -10,7 +10,8 @@
 //     measured, and simulates members around (explorer.go).
 //  4. Regressions on these simulations say which figures to expect of any member and how they
 //     scatter (regress.go), so how probable each is: [Posterior].
-//  5. Arrivals at random are tried first. If they explain what was measured, no bursts are.
+//  5. Arrivals at random are tried first. If they explain what was measured, no bursts are; and if
+//     these do, the measured rates are not.
 package infer
 
 import (
@@ -56,7 +57,24 @@ func Explain(ctx context.Context, m *Measured, calls []Calls, seed uint64, progr
 			return posterior(append(all, more...), seed, 2)
 		}
 	}
+	if cut == nil && err == nil && q.Odd < explains && len(x.y.windows) > 0 && !m.Overloaded {
+		return x.lastResort(q, append(all, more...), seed)
+	}
 	return q, cmp.Or(cut, err)
+}
+
+// lastResort tries the measured rates where nothing else explains a series. They are believed if
+// they do so better.
+func (x *explorer) lastResort(p *Posterior, all []*explored, seed uint64) (*Posterior, error) {
+	e, err := x.explore(&asMeasured)
+	if err != nil {
+		return p, err
+	}
+	q, err := posterior(append(all, e), seed, 2)
+	if err != nil || q.Odd <= p.Odd {
+		return p, err
+	}
+	return q, nil
 }
 
 // atRandom explores arrivals at random with all calls that are possible.
@@ -103,9 +121,6 @@ func (x *explorer) others(p *Posterior, e *explored) (all []*explored, err error
 		}
 	}
 	for _, f := range more {
-		if f.name == measuredRates && len(x.y.windows) == 0 {
-			continue
-		}
 		e, err := x.explore(f)
 		if err != nil {
 			return all, err
@@ -185,7 +200,7 @@ func (x *explorer) rateOfPopular(upTo []float64) float64 {
 }
 
 // Predict simulates every so many-th member under a controller, of so many arrivals each or, where
-// bursts are rare, of up to five times as many; the load is so many times as much. What a
+// bursts are rare, of up to ten times as many; the load is so many times as much. What a
 // controller can't carry has no result.
 func (p *Posterior) Predict(ctx context.Context, c model.Controller, every, arrivals int, load float64, seed uint64) ([]*model.Result, error) {
 	list := make([]*model.Result, (len(p.Members)+every-1)/every)
@@ -195,7 +210,7 @@ func (p *Posterior) Predict(ctx context.Context, c model.Controller, every, arri
 			return nil
 		}
 		length := float64(arrivals) / s.Rate
-		length = min(max(length, 20*s.Arrivals.Period(s.Rate)), 5*length)
+		length = min(max(length, 60*s.Arrivals.Period(s.Rate)), 10*length)
 		warmup := length / 10
 		if s.Keys > 0 {
 			warmup = min(max(warmup, 5*float64(s.Keys)/s.Rate), 5*length)

@@ -103,6 +103,22 @@ func TestEvenGapsAreToldFromRandom(t *testing.T) {
 	assert.NotContains(t, tried, "batches at random")
 }
 
+// Bursts that explain a series are believed; rates that rise all the time are no form that is
+// known, and so the measured ones are.
+func TestMeasuredRatesAreTheLastResort(t *testing.T) {
+	bursts := model.Arrivals{Kind: model.Phases, Duty: 0.3, Depth: 1, Cycle: 20}
+	rising := model.Arrivals{Kind: model.Measured, Size: 1}
+	for i := range 60 {
+		rising.Rates, rising.Spans = append(rising.Rates, float64(i)/29.5), append(rising.Spans, 15)
+	}
+	for want, a := range map[string]model.Arrivals{"bursts and pauses": bursts, asMeasured.name: rising} {
+		m, _ := measure(t, working(26, a), staff(2), 900, 60)
+		p, tried := explained(t, m)
+		assert.Equal(t, want == asMeasured.name, slices.Contains(tried, asMeasured.name))
+		assert.Greater(t, p.Families[want], 0.5, p.Families)
+	}
+}
+
 // Of an overloaded queue's waits no bursts are made, nor keys so few that it would be none.
 func TestOverloadTellsNothingElse(t *testing.T) {
 	m, _ := measure(t, working(42, model.Arrivals{}), staff(2), 100, 0)
@@ -159,10 +175,10 @@ func TestSample(t *testing.T) {
 	assert.Equal(t, map[int]int{0: 8, 1: 4, 2: 2, 3: 2}, count)
 }
 
-// Where bursts are rare beside the arrivals of a prediction it is of twenty of them, as far as
-// five times as many arrivals can be paid for.
+// Where bursts are rare beside the arrivals of a prediction it is of sixty of them, as far as
+// ten times as many arrivals can be paid for.
 func TestRareBatchesArePredictedForLonger(t *testing.T) {
-	for _, c := range []struct{ period, length float64 }{{5, 100}, {20, 400}, {1000, 500}} {
+	for _, c := range []struct{ period, length float64 }{{1, 100}, {5, 300}, {1000, 1000}} {
 		s := model.System{Rate: 10, Arrivals: model.Arrivals{Kind: model.Batches, Share: 0.1, Size: c.period, Even: true}}
 		list, err := (&Posterior{Members: []Member{{System: s}}}).Predict(t.Context(), staff(2), 1, 1000, 1, seed)
 		require.NoError(t, err)

@@ -19,12 +19,12 @@ const (
 
 // How much is simulated. More of any of them changes results by less than their scatter.
 const (
-	mostEvents = 60_000 // in one simulation: of an arrival its own, each call and its end
-	replicas   = 6      // that are looked at to solve a value
-	trained    = 20     // for each share
-	finer      = 3      // places from one share to the next
-	drawn      = 300    // that the likelihood is taken of, for each place
-	refined    = 160    // once more where it is likely
-	kept       = 96     // members that stand for the posterior
-	mostShares = 26     // of a family
+	mostEvents = 150_000 // in one simulation: of an arrival its own, each call and its end
+	replicas   = 6       // that are looked at to solve a value
+	trained    = 20      // for each share
+	finer      = 3       // places from one share to the next
+	drawn      = 300     // that the likelihood is taken of, for each place
+	refined    = 160     // once more where it is likely
+	kept       = 96      // members that stand for the posterior
+	mostShares = 26      // of a family
 )
