@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A draw is a member of a family.
@@ -89,18 +90,21 @@ func (e *explored) offsets(d draw) []float64 {
 	return list
 }
 
-// train simulates members.
+// train simulates members. Where bursts are rare, some simulations see none: these are like no
+// measurement.
 func (e *explored) train(list []draw) error {
 	points := make([]point, len(list))
 	begin := uint64(len(e.points)) + 1000
 	err := parallel(len(list), func(i int) error {
 		s := e.system(list[i])
-		y, _, err := e.x.simulate(&s, e.x.seed+begin+uint64(i)*7919)
-		points[i] = point{list[i].at, e.offsets(list[i]), y}
+		y, r, err := e.x.simulate(&s, e.x.seed+begin+uint64(i)*7919)
+		if err == nil && r.Wait.Count() > 0 {
+			points[i] = point{list[i].at, e.offsets(list[i]), y}
+		}
 		return err
 	})
 	if err == nil {
-		e.points = append(e.points, points...)
+		e.points = append(e.points, slices.DeleteFunc(points, func(p point) bool { return p.y == nil })...)
 	}
 	return err
 }

@@ -181,11 +181,17 @@ func (e *explored) tries(d draw) (tried, error) {
 	s := e.system(d)
 	var logs, adds []float64
 	for k := range uint64(replicas) {
-		y, _, err := e.x.simulate(&s, e.x.seed+k)
+		y, r, err := e.x.simulate(&s, e.x.seed+k)
 		if err != nil {
 			return t, err
 		}
-		logs, adds = append(logs, y[0]), append(adds, y[1])
+		if r.Wait.Count() > 0 {
+			logs, adds = append(logs, y[0]), append(adds, y[1])
+		}
+	}
+	if len(logs) < 2 {
+		t.mean = logMean(0)
+		return t, nil
 	}
 	t.mean, t.scatter = moments(logs)
 	_, t.drift = moments(adds)

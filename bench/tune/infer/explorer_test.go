@@ -106,6 +106,29 @@ func TestMoreSharesWhereTheValueChangesFast(t *testing.T) {
 	assert.False(t, e.insert(), "of a family without shares")
 }
 
+// Bursts may be so rare that a simulation sees none, which says nothing of those that do.
+func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
+	a := model.Arrivals{Kind: model.Phases, Duty: 0.1, Depth: 1, Cycle: 60}
+	m, _ := measure(t, working(5, a), staff(1), 600, 20)
+	x := exploring(t, m)
+	e := &explored{family: &bursts[3], x: x, shares: []float64{0.1}, nodes: []node{{ok: true, value: math.Log(5 * 60)}}}
+	rare := make([]draw, 100)
+	for i := range rare {
+		rare[i] = draw{value: math.Log(5 * 600), work: x.likeliest()}
+	}
+	require.NoError(t, e.train(rare))
+	assert.Less(t, len(e.points), 90)
+	assert.Greater(t, len(e.points), 30)
+	for _, p := range e.points {
+		for f, y := range p.y {
+			require.False(t, math.IsNaN(y), x.y.figures[f].name)
+		}
+	}
+	tried, err := e.tries(rare[0])
+	require.NoError(t, err)
+	assert.False(t, math.IsNaN(tried.mean))
+}
+
 // The first error ends all, as far as it isn't under way.
 func TestParallelEndsWithTheFirstError(t *testing.T) {
 	var done [100]bool

@@ -208,7 +208,7 @@ func (y *yardstick) dispersions(counts []float64) (logs []float64) {
 }
 
 // dispersion is the index of dispersion: 1 of arrivals at random, and how many arrive at once
-// if they come in batches. The windows need not be of one length.
+// if they come in batches; 0 if none come. The windows need not be of one length.
 func dispersion(counts, spans []float64, windows [][2]int) float64 {
 	var all, seconds float64
 	adds, lengths := make([]float64, len(windows)), make([]float64, len(windows))
@@ -218,6 +218,9 @@ func dispersion(counts, spans []float64, windows [][2]int) float64 {
 			lengths[i] += spans[k]
 		}
 		all, seconds = all+adds[i], seconds+lengths[i]
+	}
+	if all == 0 {
+		return 0
 	}
 	rate, sum := all/seconds, 0.0
 	for i := range windows {

@@ -28,6 +28,7 @@ func TestDispersion(t *testing.T) {
 		assert.InEpsilon(t, size, dispersion(counts, spans, windows(list, 9)), 0.4)
 	}
 	assert.InDelta(t, 0, dispersion([]float64{10, 20, 10}, []float64{1, 2, 1}, [][2]int{{0, 1}, {1, 2}, {2, 3}}), 1e-12, "of windows that are not of one length")
+	assert.Zero(t, dispersion([]float64{0, 0}, []float64{1, 1}, [][2]int{{0, 1}, {1, 2}}), "of none")
 }
 
 // Windows hold steps that follow each other.
