@@ -104,7 +104,9 @@ func (d *description) aboutBursts() {
 		text = "keys " + text
 	}
 	more := ""
-	if !series(d.Model) {
+	if every := finer(d.Model); every > 0 {
+		more = fmt.Sprintf("; scrapes every %v (--step) tell more", every)
+	} else if !series(d.Model) {
 		more = "; a series of scrapes (--prometheus, or a URL over --interval) tells more"
 	}
 	d.unknown("how long bursts are from how dense they are: %s explains what was measured, and the intervals hold what is predicted of all of that%s", text, more)

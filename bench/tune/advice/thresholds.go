@@ -11,6 +11,7 @@ const (
 	worthwhile  = 0.01 // cores: less is not worth another queue
 	tellable    = 1.25 // how near a prediction is wanted, as a factor
 	telling     = 1.5  // as a factor: from where on it is said that a prediction is not that near
+	finely      = 4    // steps of a series from one burst to the next: fewer don't tell how long they are from how dense
 	minSteps    = 8    // of a series: fewer tell no variance
 
 	// What explains a measurement.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
@@ -48,6 +49,9 @@ func (a *Advice) vague() string {
 	if bursts := m.Dispersion > inBursts; bursts && !series(m) {
 		return text + ": arrivals of several forms explain what two scrapes hold, so record a series (--prometheus, or a URL over --interval) or a trace"
 	}
+	if every := finer(m); every > 0 {
+		return text + fmt.Sprintf(": a burst comes and goes from one scrape to the next, so that long thin ones look like short dense ones; scrape every %v (--step)", every)
+	}
 	// Intervals get narrower as the square root of what is measured.
 	longer := math.Pow(math.Log(x.High/max(x.Low, 1e-9))/2/math.Log(tellable), 2)
 	if longer > 100 {
@@ -58,6 +62,20 @@ func (a *Advice) vague() string {
 
 // series tells whether it was measured by one of scrapes.
 func series(m *predict.Model) bool { return m.Measured != nil && len(m.Measured.Steps) >= minSteps }
+
+// finer is how often to scrape so that a series shows the bursts that explain it; 0 where it does,
+// or where there are none.
+func finer(m *predict.Model) time.Duration {
+	if !series(m) || m.Posterior == nil {
+		return 0
+	}
+	s := m.Likely().System
+	every := s.Arrivals.Period(s.Rate) / finely
+	if s.Arrivals.Kind == model.Measured || every == 0 || m.Interval/float64(len(m.Measured.Steps)) <= max(every, 1) {
+		return 0
+	}
+	return RoundUp(time.Duration(every * 1e9))
+}
 
 // RoundUp rounds an interval up to what people say.
 func RoundUp(d time.Duration) time.Duration {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/bench/tune/infer"
+	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/stretchr/testify/assert"
@@ -56,8 +57,20 @@ func TestVague(t *testing.T) {
 		})
 	}
 
+	// Bursts that come and go between two scrapes want more of these, and not a longer time.
+	a := Advice{Model: &predict.Model{Observations: 900, Interval: 400, Dispersion: 8, Measured: &infer.Measured{Steps: make([]scrape.Step, 20)}}, Then: figures(0.4, 1, 2.5)}
+	for cycle, want := range map[float64]string{
+		2:  "scrape every 1s (--step)",
+		30: "scrape every 8s (--step)",
+		90: "an interval of about 2h0m0s would tell them",
+	} {
+		s := model.System{Rate: 3, Arrivals: model.Arrivals{Kind: model.Phases, Duty: 0.3, Depth: 1, Cycle: cycle}}
+		a.Model.Posterior = &infer.Posterior{Members: []infer.Member{{System: s, Family: "bursts"}}, Families: map[string]float64{"bursts": 1}}
+		assert.Contains(t, a.vague(), want)
+	}
+
 	// Of a workload spec everything is known.
-	a := Advice{Model: &predict.Model{}, Then: figures(0.4, 1, 2.5)}
+	a = Advice{Model: &predict.Model{}, Then: figures(0.4, 1, 2.5)}
 	assert.Empty(t, a.vague())
 	assert.Equal(t, "1s", a.wait99(a.Then))
 }
