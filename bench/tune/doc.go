@@ -21,6 +21,6 @@
 // one. thresholds.go of each says from where on.
 //
 // How far to trust it: `make judge` draws controllers at random, simulates them with another
-// simulator than ours, tunes them from two scrapes and from twenty, and compares what is
+// simulator than ours, tunes them from two, twenty and two hundred scrapes, and compares what is
 // predicted with what they then do. Its result is reports/results/judge.md.
 package tune

@@ -23,7 +23,7 @@ var (
 	fresh     = flag.Int("fresh", 0, "how many fresh systems the advice is judged with")
 	freshFrom = flag.Uint64("fresh-from", 1, "seed of the first of them")
 	freshKind = flag.String("fresh-kind", "", "of these kinds alone, as in batch,on/off")
-	scrapings = flag.String("scrapings", "2,20", "how many scrapes each is measured with")
+	scrapings = flag.String("scrapings", "2,20,200", "how many scrapes each is measured with")
 	page      = flag.String("page", "", "file of the judgement")
 )
 
