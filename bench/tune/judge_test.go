@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -195,10 +196,9 @@ func freshWish(t *testing.T, s system, seed uint64) wish {
 	r := rand.New(rand.NewPCG(seed, 0x3157))
 	y := s
 	y.workers = max(s.workers, int(math.Round(float64(s.workers)*(0.8+1.2*r.Float64()))))
-	text := fmt.Sprintf("%.2gs", max(0.005, y.truth(t, 0)*(1+0.3*r.Float64())))
-	bound, err := time.ParseDuration(text)
+	bound, err := strconv.ParseFloat(fmt.Sprintf("%.2g", max(0.005, y.truth(t, 0)*(1+0.3*r.Float64()))), 64)
 	require.NoError(t, err)
-	w := wish{system: s, objectives: []string{"p99 queue wait < " + text}, bound: bound.Seconds(), maxQPS: math.Ceil(1.5 * s.qps)}
+	w := wish{system: s, objectives: []string{fmt.Sprintf("p99 queue wait < %vs", bound)}, bound: bound, maxQPS: math.Ceil(1.5 * s.qps)}
 	if s.qps > 0 {
 		w.objectives = append(w.objectives, fmt.Sprintf("api qps <= %v", w.maxQPS))
 	}
