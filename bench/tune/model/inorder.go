@@ -4,7 +4,7 @@ import "context"
 
 // inOrder simulates a system in which every key is worked off once, in the order in which it came:
 // no limit is waited for, nothing fails and no key is added again. The times at which workers are
-// free say all, so that it takes a third of the time of run; it draws the same numbers.
+// free say all, so that it takes half the time of run; it draws the same numbers.
 func (e *engine) inOrder(ctx context.Context) error {
 	end := e.p.Warmup + e.p.Length
 	free := make(agenda, e.c.Workers)

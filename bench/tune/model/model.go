@@ -10,7 +10,7 @@
 //  3. A [Result] counts what a controller's metrics would, in [Sketch]es.
 //
 // It is a tenth as expensive as package sim, which simulates an informer and the real queues:
-// an arrival takes about 0.1 µs. Package sim says what it leaves out. A test compares the two.
+// an arrival takes 0.04 to 0.13 µs. Package sim says what it leaves out. A test compares the two.
 package model
 
 import "math"
