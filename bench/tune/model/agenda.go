@@ -26,37 +26,26 @@ func (a *agenda) pop() event {
 	first, last := h[0], h[len(h)-1]
 	h = h[:len(h)-1]
 	*a = h
-	i := 0
-	for child := 1; child < len(h); child = 2*i + 1 {
-		if child+1 < len(h) && h[child+1].at < h[child].at {
-			child++
-		}
-		if last.at <= h[child].at {
-			break
-		}
-		h[i] = h[child]
-		i = child
-	}
 	if len(h) > 0 {
-		h[i] = last
+		h.sift(last)
 	}
 	return first
 }
 
-// delay makes the first event a later one.
-func (a agenda) delay(to float64) {
+// sift puts an event in the place of the first, and then where it belongs.
+func (a agenda) sift(x event) {
 	i := 0
 	for child := 1; child < len(a); child = 2*i + 1 {
 		if child+1 < len(a) && a[child+1].at < a[child].at {
 			child++
 		}
-		if to <= a[child].at {
+		if x.at <= a[child].at {
 			break
 		}
-		a[i].at = a[child].at
+		a[i] = a[child]
 		i = child
 	}
-	a[i].at = to
+	a[i] = x
 }
 
 func (a agenda) first() float64 {

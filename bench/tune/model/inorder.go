@@ -27,7 +27,7 @@ func (e *engine) inOrder(ctx context.Context) error {
 			for range calls {
 				done += e.random.ExpFloat64() * e.s.Latency
 			}
-			free.delay(done)
+			free.sift(event{at: done})
 			e.passed(at, got, done, int(calls))
 		}
 	}
@@ -51,32 +51,4 @@ func (e *engine) passed(at, got, done float64, calls int) {
 		e.r.Settle.Add(done - at)
 		e.r.Done++
 	}
-}
-
-// steps finds the one in which something happens, each later than the one before.
-type steps struct {
-	counts  []Count
-	lengths []float64
-	i       int
-	end     float64
-	none    Count
-}
-
-func newSteps(counts []Count, p *Plan) steps {
-	s := steps{counts: counts, lengths: p.Steps}
-	if len(counts) > 0 {
-		s.end = p.Warmup + p.Steps[0]
-	}
-	return s
-}
-
-func (s *steps) at(when float64) *Count {
-	if len(s.counts) == 0 {
-		return &s.none
-	}
-	for when >= s.end && s.i < len(s.counts)-1 {
-		s.i++
-		s.end += s.lengths[s.i]
-	}
-	return &s.counts[s.i]
 }

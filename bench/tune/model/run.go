@@ -81,8 +81,8 @@ type engine struct {
 	calling int     // of others
 	held    int     // reconciles that others have yet to begin
 	calls   float64 // on average
-	added   steps
-	taken   steps
+	added   cursor
+	taken   cursor
 	pairs   int // reconciles from one that is kept to the next
 }
 
@@ -99,11 +99,11 @@ func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error)
 		e.others = 0
 	}
 	e.r.Steps = make([]Count, len(p.Steps))
-	e.added, e.taken = newSteps(e.r.Steps, &p), newSteps(e.r.Steps, &p)
+	e.added, e.taken = newCursor(e.r.Steps, &p), newCursor(e.r.Steps, &p)
 	if p.Pairs > 0 {
 		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
 	}
-	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && c.Occupied == 0 {
+	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && c.Occupied == 0 && p.Pairs == 0 {
 		return e.r, e.inOrder(ctx)
 	}
 	return e.r, e.run(ctx)
