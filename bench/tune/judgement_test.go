@@ -12,7 +12,7 @@ import (
 func judgement(all []judgedSystem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# How far to trust `benchrun tune`\n\nWritten by `make judge`: %d controllers were drawn by seeds from %d, simulated by the tests' plain simulator (which shares nothing with the one that predicts), measured for 15 minutes to an hour and tuned.\n\n", len(all)/max(1, len(strings.Split(*scrapings, ","))), *freshFrom)
-	b.WriteString("## Predictions\n\nEach controller is predicted for one worker more and fewer, twice as many, and a higher limit. The oracle is the true system at the rate that was measured: what it misses, no method can tell from so short a time.\n\n")
+	b.WriteString("## Predictions\n\nEach controller is predicted for one worker more and fewer, twice as many, and a higher limit. The oracle is the true system at the rate that was measured, which may be off by chance as much as any.\n\n")
 	b.WriteString("| kind | scrapes | systems | rate, service time and utilisation within 10% | predictions | p99 of the wait within 25% | of the oracle | in the 95% interval | time of a fit, median and longest |\n|---|---|---|---|---|---|---|---|---|\n")
 	rows(all, func(kind string, scrapes int, of []judgedSystem) {
 		var sum judgedSystem

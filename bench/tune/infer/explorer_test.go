@@ -3,6 +3,7 @@ package infer
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,18 @@ func solved(t *testing.T, x *explorer, f *family) *explored {
 	return e
 }
 
+// named is the last family of bursts of that name.
+func named(t *testing.T, name string) *family {
+	t.Helper()
+	for i := range slices.Backward(bursts) {
+		if bursts[i].name == name {
+			return &bursts[i]
+		}
+	}
+	require.Fail(t, "no such family", name)
+	return nil
+}
+
 // With the value that is solved keys wait as long as was measured, whatever the share; for the
 // true share it is the true value.
 func TestExplorersSolveTheValue(t *testing.T) {
@@ -36,14 +49,7 @@ func TestExplorersSolveTheValue(t *testing.T) {
 	} {
 		m, _ := measure(t, working(20, c.a), staff(2), 400, 0)
 		x := exploring(t, m)
-		var f *family
-		for i := range bursts {
-			if bursts[i].name == c.family {
-				f = &bursts[i]
-			}
-		}
-		require.NotNil(t, f, c.family)
-		e := solved(t, x, f)
+		e := solved(t, x, named(t, c.family))
 		require.True(t, e.nodes[c.at].ok, c.family)
 		assert.InDelta(t, c.value, e.nodes[c.at].value, 0.35, c.family)
 		for at, n := range e.nodes {
@@ -59,7 +65,7 @@ func TestExplorersSolveTheValue(t *testing.T) {
 			}
 			assert.InDelta(t, m.Wait.Mean(), math.Exp(mean), max(0.1, n.around/2)*m.Wait.Mean(), "%s: share %v, value %.3g", c.family, e.share(float64(at)), n.value)
 			assert.Greater(t, n.around, 0.0)
-			low, high := f.bounds(x, e.share(float64(at)))
+			low, high := e.bounds(x, e.share(float64(at)))
 			assert.True(t, low <= n.value && n.value <= high)
 		}
 	}
@@ -111,7 +117,7 @@ func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
 	a := model.Arrivals{Kind: model.Phases, Duty: 0.1, Depth: 1, Cycle: 60}
 	m, _ := measure(t, working(5, a), staff(1), 600, 20)
 	x := exploring(t, m)
-	e := &explored{family: &bursts[3], x: x, shares: []float64{0.1}, nodes: []node{{ok: true, value: math.Log(5 * 60)}}}
+	e := &explored{family: named(t, "bursts and pauses"), x: x, shares: []float64{0.1}, nodes: []node{{ok: true, value: math.Log(5 * 60)}}}
 	rare := make([]draw, 100)
 	for i := range rare {
 		rare[i] = draw{value: math.Log(5 * 600), work: x.likeliest()}
