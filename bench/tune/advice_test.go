@@ -71,7 +71,7 @@ func TestAdvice(t *testing.T) {
 	for _, c := range a.Curves {
 		curves = append(curves, c.Setting)
 	}
-	assert.Equal(t, []string{"workers", "queue", "load"}, curves)
+	assert.Equal(t, []string{"workers", "load"}, curves)
 	assert.Greater(t, len(a.Pareto), 1)
 	for i := 1; i < len(a.Pareto); i++ {
 		assert.Greater(t, a.Pareto[i].Cost, a.Pareto[i-1].Cost)

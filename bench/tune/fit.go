@@ -129,7 +129,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current predict.Current, o Options,
 	f.keys(o.Keys)
 	f.Measured = &infer.Measured{
 		Span: span, Adds: f.AddRate, Reconciles: n, Wait: q.Wait, Work: q.Work, Steps: q.Steps,
-		Controller: f.current.Controller(0), Failure: f.Failure, Keys: f.Measured.Keys, Overloaded: overloaded, Grown: f.grown,
+		Controller: f.current.Controller(), Failure: f.Failure, Keys: f.Measured.Keys, Overloaded: overloaded, Grown: f.grown,
 	}
 	if f.limiter.Count() > 0 && f.Background < 0.02*f.CallRate {
 		f.Measured.Limiter = f.limiter // of this queue's calls alone

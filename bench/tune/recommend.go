@@ -74,7 +74,7 @@ func most(ctx context.Context) (context.Context, context.CancelFunc) {
 // than its part is not lowered, nor one that a flag sets for all controllers.
 func (o Options) search(current predict.Current, kind defaults.Flavour, undivided bool, progress func(string)) search.Config {
 	flags := kind == defaults.ControllerManager
-	return search.Config{Current: current.Settings, Objectives: o.Objectives, Seed: o.Seed, KeepLimit: undivided || flags, KeepQueue: flags, Progress: progress}
+	return search.Config{Current: current.Settings, Objectives: o.Objectives, Seed: o.Seed, KeepLimit: undivided || flags, Progress: progress}
 }
 
 // recommend completes the advice of a model.
@@ -101,7 +101,8 @@ func recommend(ctx context.Context, a *advice.Advice, s *search.Search, o Option
 	if err != nil {
 		return err
 	}
-	best, then, err := s.Firm(ctx, best)
+	a.ChooseQueue()
+	best, then, err := s.Firm(ctx, a.Recommended)
 	if err != nil {
 		return err
 	}

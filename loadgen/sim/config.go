@@ -47,10 +47,6 @@ type Config struct {
 	// microseconds on a machine with nothing else to do, it only shows where few
 	// items wait for a worker.
 	Handover time.Duration
-	// Occupied is how long an item occupies its queue, which serves one at a
-	// time: Add, Get, Forget and Done together. It passes between a worker's
-	// decision to take an item and the item's Get.
-	Occupied time.Duration
 	// Background is how many API calls a second others make that share the
 	// client's rate limit: reconciles at random, of as many calls as the spec's.
 	Background float64
@@ -87,8 +83,8 @@ func (c *Config) prepare() error {
 	c.Spec = spec
 	c.MaxEvents = cmp.Or(c.MaxEvents, defaultMaxEvents)
 	c.Store = cmp.Or(c.Store, DefaultStore)
-	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 || c.Occupied < 0 {
-		return fmt.Errorf("warmup: found %v, until %v, handover %v and occupied %v, expected at least 0", c.Warmup, c.Until, c.Handover, c.Occupied)
+	if c.Warmup < 0 || c.Until < 0 || c.Handover < 0 {
+		return fmt.Errorf("warmup: found %v, until %v, handover %v, expected at least 0", c.Warmup, c.Until, c.Handover)
 	}
 	if !(c.Background >= 0) || math.IsInf(c.Background, 0) {
 		return fmt.Errorf("background: found %v calls a second, expected 0 or more", c.Background)

@@ -47,8 +47,7 @@
 // are modelled by the time for which they hold the store's lock, see [Store],
 // not by what the scheduler makes of it.
 //
-// The queue's own time, which matters where reconciles take microseconds, is
-// left out unless Config.Occupied says it.
+// The queue's own time, which matters where reconciles take microseconds.
 //
 // # What it costs
 //

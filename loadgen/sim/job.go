@@ -16,7 +16,6 @@ type station struct {
 	workers int
 	busy    int
 	waking  int
-	freeAt  time.Duration // when the queue is no longer occupied
 
 	busyArea, depthArea float64 // integrals over time, in nanoseconds
 }
@@ -35,29 +34,19 @@ type job struct {
 }
 
 // employ gives items to idle workers: at once or, if a worker takes time to wake
-// up or the queue to hand out an item, by waking as many as there are items.
+// up, by waking as many as there are items.
 func (e *engine) employ() {
 	for _, s := range e.stations {
-		if e.config.Handover == 0 && e.config.Occupied == 0 {
+		if e.config.Handover == 0 {
 			for s.busy < s.workers && e.take(s) {
 			}
 			continue
 		}
 		for s.busy+s.waking < s.workers && s.waking < s.probe.depth {
-			e.wake(s, e.clock.now+e.config.Handover)
+			s.waking++
+			e.schedule(e.clock.now+e.config.Handover, job{station: s, waking: true})
 		}
 	}
-}
-
-// wake lets a worker ask the queue for an item at that time, and get it when
-// the queue has served those who asked before.
-func (e *engine) wake(s *station, at time.Duration) {
-	s.waking++
-	if e.config.Occupied > 0 {
-		at = max(at, s.freeAt) + e.config.Occupied
-		s.freeAt = at
-	}
-	e.schedule(at, job{station: s, waking: true})
 }
 
 // take lets a worker begin with the next item.
@@ -148,7 +137,7 @@ func (e *engine) finish(j job) {
 	s, r := j.station, e.reconcile
 	s.busy--
 	e.reconciles++
-	e.own += j.own + e.config.Occupied
+	e.own += j.own
 	if e.api != nil {
 		e.pairs.add(Pair{j.service, j.held})
 	}
@@ -178,12 +167,7 @@ func (e *engine) finish(j job) {
 	if e.watched != nil {
 		e.watched('d', j.key)
 	}
-	switch { // it is awake
-	case e.config.Occupied == 0:
-		e.take(s)
-	case s.waking < s.probe.depth:
-		e.wake(s, e.clock.now)
-	}
+	e.take(s) // it is awake
 }
 
 func (e *engine) settle(at time.Duration, count int64) {

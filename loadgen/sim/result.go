@@ -220,16 +220,10 @@ func (t *tally) demand(w progress, c *Config, queues []QueueResult) Demand {
 		QPS:     growth * float64(w.apiCalls) / span,
 		Retries: growth * float64(w.firstFailed) / span * chain(float64(w.failed)/float64(w.reconciles), r.Retries),
 	}
-	all := int64(0)
 	for _, q := range queues {
-		all += q.Adds
-	}
-	for _, q := range queues {
-		occupied := float64(w.reconciles) * float64(q.Adds) / float64(max(1, all)) * c.Occupied.Seconds() / span
-		d.consider(growth*occupied, "queue")
 		// Busy workers are counted rather than their own work, unless they are
 		// busy waiting for tokens.
-		load := q.Utilisation + occupied/float64(q.Workers)
+		load := q.Utilisation
 		if r.QPS == 0 || d.QPS < r.QPS {
 			load *= growth
 		}

@@ -306,27 +306,3 @@ func TestWrongConfigurations(t *testing.T) {
 	_, err := Replicate(t.Context(), Config{Spec: steady()}, 0)
 	assert.ErrorContains(t, err, "replicas: found 0, expected 1 to 10000")
 }
-
-// A queue that serves one item at a time is a server of its own before the
-// workers: with many of them, M/D/1.
-func TestOccupiedQueue(t *testing.T) {
-	spec := steady(func(s *loadgen.Spec) {
-		s.Duration = 10 * time.Minute
-		s.Resources[0].Count = 100_000
-		s.Reconcile.Workers, s.Reconcile.Service = 1000, dist("1ns")
-	})
-	c := Config{Spec: spec, Occupied: 8 * time.Millisecond, Store: exact}
-	r := run(t, c)
-	// Service time and Pollaczek and Khinchine's wait, ρ/2(1-ρ) of it.
-	assert.InEpsilon(t, 8e-3*(1+0.8/(2*0.2)), r.QueueWait.Mean().Seconds(), 0.1)
-	assert.InDelta(t, 0.8, r.Demand.Load, 0.03)
-	assert.Equal(t, "queue", r.Demand.Bottleneck)
-
-	// With one worker the times add up.
-	spec.Reconcile.Workers, spec.Reconcile.Service = 1, dist("4ms")
-	c.Occupied = 7 * time.Millisecond
-	r = run(t, c)
-	assert.InDelta(t, 1.1, r.Demand.Load, 0.03)
-	assert.Equal(t, "workers", r.Demand.Bottleneck)
-	assert.Contains(t, r.Demand.Advice(), "2 would be stable")
-}

@@ -60,7 +60,7 @@ func (a *Advice) unstable() string {
 	case "retry bucket":
 		return text + fmt.Sprintf("; stable from a retry bucket of %s/s on", predict.Number(math.Floor(f.Load*s.BucketRate)+1))
 	}
-	return text + "; stable with a cheaper queue"
+	return text
 }
 
 func (a *Advice) summary() string {
@@ -186,8 +186,6 @@ func (a *Advice) bottleneck() string {
 			text += fmt.Sprintf(", and workers spend %.0f%% of their time waiting for tokens", 100*waiting)
 		}
 		return text + "; more workers would only wait with them."
-	case f.Bottleneck == "queue" && f.Load > binding:
-		return fmt.Sprintf("The queue binds: %s adds a second occupy %s for %.0f%% of the time.", predict.Number(m.AddRate), s.Queue, 100*f.Load)
 	case f.Load >= 1 && m.Offered > 0:
 		return fmt.Sprintf("Workers bind: the load would keep %s of them busy, more than the %d of now.", predict.Number(m.Offered), s.Workers)
 	case f.Utilisation.Mean > bindingWork || f.Stable && f.Wait.P99.Mean > 2*f.Work.Mean.Mean && m.Dispersion <= inBursts:

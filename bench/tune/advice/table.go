@@ -88,29 +88,36 @@ func (a *Advice) untouched() []string {
 	return []string{"resync period, informer batch, priorities and a split by resource: no counter tells which adds come by lists and resyncs, or of which resource; benchrun tune --trace does"}
 }
 
+// ChooseQueue recommends a cheaper queue where it is worth a change and can be had.
+func (a *Advice) ChooseQueue() {
+	if !a.queueStays() {
+		a.Recommended.Queue = a.Model.CheaperQueue(a.Recommended)
+	}
+}
+
+// queueStays tells that no flag chooses another queue.
+func (a *Advice) queueStays() bool {
+	return a.Current.Told["queue"] == "default of "+string(defaults.ControllerManager)
+}
+
 // aboutQueue says what the choice of the queue comes to.
 func (a *Advice) aboutQueue(changed bool) string {
 	m, s := a.Model, a.Recommended
-	adds, retries := m.AddRate, m.AddRate*m.Failure
-	of := func(variant string) float64 {
-		c := m.Queue(variant)
-		return c.Cores(adds, retries)
-	}
-	now := of(a.Current.Queue)
+	adds, now := m.AddRate, m.QueueCores(a.Current.Queue)
 	if changed {
-		return fmt.Sprintf("%s of a processor instead of %s, at %s adds a second", percent(of(s.Queue)), percent(now), predict.Number(adds))
+		return fmt.Sprintf("%s of a processor instead of %s, at %s adds a second", percent(m.QueueCores(s.Queue)), percent(now), predict.Number(adds))
 	}
-	if a.Current.Told["queue"] == "default of "+string(defaults.ControllerManager) {
+	if a.queueStays() {
 		return fmt.Sprintf("%s adds a second take %s of a processor, and no flag chooses another", predict.Number(adds), percent(now))
 	}
 	best := s.Queue
 	for _, c := range m.QueuesLike(s.Priority) {
-		if of(c.Variant) < of(best) {
+		if m.QueueCores(c.Variant) < m.QueueCores(best) {
 			best = c.Variant
 		}
 	}
 	text := fmt.Sprintf("%s adds a second take %s of a processor", predict.Number(adds), percent(now))
-	if saved := now - of(best); saved > 0 {
+	if saved := now - m.QueueCores(best); saved > 0 {
 		from := search.Tidy(adds*worthwhile/saved, math.Inf(1))
 		return text + fmt.Sprintf(": no measurable difference below %s, from where on %s saves %s", predict.Number(from), best, percent(worthwhile))
 	}

@@ -32,8 +32,6 @@ func TestLoad(t *testing.T) {
 	assert.InDelta(t, 0.88, s.Load(c), 1e-9, "of the client's limit")
 	c.BucketRate = 8
 	assert.InDelta(t, 1.25, s.Load(c), 1e-9, "of the bucket")
-	c.Occupied = 0.05
-	assert.InDelta(t, 2, s.Load(c), 1e-9, "of the queue")
 
 	s = System{Rate: 300, Keys: 50, Service: NewWork(randvar.Exponential(0.05))}
 	assert.Less(t, s.Load(usual(4)), 1.0)

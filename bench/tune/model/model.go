@@ -39,7 +39,6 @@ type Controller struct {
 	MaxDelay    float64
 	BucketRate  float64 // retries a second; 0: no bucket
 	BucketBurst int
-	Occupied    float64 // how long an item occupies the queue, which serves one at a time
 }
 
 // Zipf are the upper ends of the shares of keys of which the k-th changes in proportion to
@@ -70,8 +69,7 @@ func (s *System) MeanCalls() float64 {
 // or retries. From 1 on, what waits grows, but for keys that are so few that all of them may wait.
 func (s *System) Load(c Controller) float64 {
 	reconciles := s.Rate / (1 - s.Failure)
-	workers := reconciles * (s.Service.Mean() + s.MeanCalls()*s.Latency) / float64(c.Workers)
-	load := max(workers, reconciles*c.Occupied)
+	load := reconciles * (s.Service.Mean() + s.MeanCalls()*s.Latency) / float64(c.Workers)
 	if c.QPS > 0 {
 		load = max(load, (reconciles*s.MeanCalls()+s.Background)/c.QPS)
 	}

@@ -75,7 +75,6 @@ type engine struct {
 	retries agenda
 	client  bucket
 	retry   bucket
-	freeAt  float64 // when the queue serves the next item
 	now     float64
 	others  float64 // when others call next
 	calling int     // of others
@@ -103,7 +102,7 @@ func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error)
 	if p.Pairs > 0 {
 		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
 	}
-	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && c.Occupied == 0 && p.Pairs == 0 {
+	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && p.Pairs == 0 {
 		return e.r, e.inOrder(ctx)
 	}
 	return e.r, e.run(ctx)
@@ -202,10 +201,6 @@ func (e *engine) get() {
 	}
 	e.workers--
 	got := e.now
-	if e.c.Occupied > 0 {
-		got = max(got, e.freeAt) + e.c.Occupied
-		e.freeAt = got
-	}
 	x := &e.keys[k]
 	x.dirty, x.busy = false, true
 	e.dirty--

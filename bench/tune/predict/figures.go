@@ -44,8 +44,6 @@ type Figures struct {
 	CallRate    Interval  `json:"callRate"`
 	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
 	Cost        float64   `json:"cost"`       // in workers; ten calls a second count as one
-
-	adds, retries float64 // a second
 }
 
 // unbounded fills in what an unstable system comes to.

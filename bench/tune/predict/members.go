@@ -16,7 +16,7 @@ func (m *Model) Full(s Settings) bool {
 	if m.Posterior == nil {
 		return false
 	}
-	c, n := s.Controller(m.occupied(s).Seconds()), 0
+	c, n := s.Controller(), 0
 	for _, x := range m.Posterior.Members {
 		if x.System.Load(c) >= 1 {
 			n++
@@ -37,7 +37,7 @@ func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint6
 	if load == 0 {
 		load = 1
 	}
-	list, err := m.Posterior.Predict(ctx, f.Settings.Controller(m.occupied(f.Settings).Seconds()), e.every, e.events, load, seed)
+	list, err := m.Posterior.Predict(ctx, f.Settings.Controller(), e.every, e.events, load, seed)
 	if err != nil {
 		return f, err
 	}
@@ -71,11 +71,6 @@ func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint6
 	f.Utilisation = of(1, share)
 	// What is overloaded makes the calls that its limit lets through, or its load's.
 	f.CallRate = of(m.AddRate*m.Calls, func(r *model.Result) float64 { return float64(r.Calls) / r.Length })
-	adds := func(r *model.Result) float64 { return float64(r.Adds) / r.Length }
-	retries := func(r *model.Result) float64 { return float64(r.Failures) / r.Length }
-	f.adds, f.retries = of(m.AddRate, adds).Mean, of(m.AddRate*m.Failure, retries).Mean
-	queue := m.Queue(f.Settings.Queue)
-	f.QueueCores = of(queue.Cores(m.AddRate, m.AddRate*m.Failure), func(r *model.Result) float64 { return queue.Cores(adds(r), retries(r)) })
 	f.Stable = f.Wait.Mean.Mean < Unbounded
 	return f, nil
 }

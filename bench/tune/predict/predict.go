@@ -27,14 +27,9 @@ func (m *Model) Demand(s Settings) (load float64, bottleneck string) {
 	if m.Offered == 0 {
 		return 0, ""
 	}
-	q := m.Queue(s.Queue)
-	occupied := m.AddRate * q.Item
-	load, bottleneck = (m.Offered+occupied)/float64(s.Workers), "workers"
+	load, bottleneck = m.Offered/float64(s.Workers), "workers"
 	if m.Bounded() {
 		load = min(load, saturated)
-	}
-	if occupied > load {
-		load, bottleneck = occupied, "queue"
 	}
 	if s.QPS > 0 {
 		if share := (m.AddRate*m.Calls + m.Background) / s.QPS; share > load {
@@ -58,6 +53,8 @@ func (m *Model) Predict(ctx context.Context, s Settings, e Effort, seed uint64) 
 	if f.Load >= 1 {
 		return f.unbounded(), nil
 	}
+	cores := m.QueueCores(s.Queue)
+	f.QueueCores = Interval{Mean: cores, Low: cores, High: cores}
 	e = e.near(f.Load)
 	if m.Posterior != nil {
 		return m.overMembers(ctx, f, e, seed)
@@ -69,6 +66,6 @@ func (m *Model) Predict(ctx context.Context, s Settings, e Effort, seed uint64) 
 	worst := slices.MaxFunc(results, func(a, b sim.Result) int { return cmp.Compare(a.Demand.Load, b.Demand.Load) })
 	f.Load, f.Bottleneck = worst.Demand.Load, worst.Demand.Bottleneck
 	f.Stable = worst.Demand.Stable() || worst.Drain <= worst.Load
-	f.take(results, m.Queue(s.Queue))
+	f.take(results)
 	return f, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment"
 	"github.com/informerbench/informerbench/bench/experiment/verdict"
@@ -90,34 +89,25 @@ func (m *Model) QueuesLike(priority bool) []QueueCost {
 	return list
 }
 
-// Alike tells that settings are predicted to do the same but for the queue's own
-// cost, since neither queue takes long enough to be simulated.
-func (m *Model) Alike(x, y Settings) bool {
-	like := x
-	like.Queue = y.Queue
-	return like == y && m.occupied(x) == 0 && m.occupied(y) == 0
+// CheaperQueue is the variant that these settings should have: one that can stand for theirs and takes
+// less of a processor, if it is worth a change.
+func (m *Model) CheaperQueue(s Settings) string {
+	best := s.Queue
+	for _, c := range m.QueuesLike(s.Priority) {
+		if m.QueueCores(c.Variant) < m.QueueCores(best) {
+			best = c.Variant
+		}
+	}
+	if m.QueueCores(s.Queue)-m.QueueCores(best) > worthwhile {
+		return best
+	}
+	return s.Queue
 }
 
-// Exchanged gives figures the cost of the queue of settings that are alike.
-func (m *Model) Exchanged(f Figures, x Settings) Figures {
-	was := m.Queue(f.Settings.Queue)
-	is := m.Queue(x.Queue)
-	f.Settings = x
-	if cost := was.Cores(f.adds, f.retries); cost > 0 {
-		by := is.Cores(f.adds, f.retries) / cost
-		f.QueueCores = Interval{Mean: by * f.QueueCores.Mean, Low: by * f.QueueCores.Low, High: by * f.QueueCores.High}
-	}
-	return f
-}
-
-// occupied is for how long an item occupies a queue in the simulation. What is a
-// thousandth of the work can't be seen in any figure but would take time to
-// simulate.
-func (m *Model) occupied(x Settings) time.Duration {
-	if q := m.Queue(x.Queue); q.Item > m.Busy/1000 {
-		return time.Duration(q.Item * 1e9)
-	}
-	return 0
+// QueueCores is how many processors a variant would keep busy with this load; 0 if its cost isn't
+// known.
+func (m *Model) QueueCores(variant string) float64 {
+	return m.Queue(variant).Cores(m.AddRate, m.AddRate*m.Failure)
 }
 
 // queueNames are the variants whose cost is known.

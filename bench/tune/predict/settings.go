@@ -136,11 +136,10 @@ func SettingsOf(r loadgen.Reconcile) Settings {
 	}
 }
 
-// Controller are the settings as the simulation takes them, whose queue is occupied so long by an
-// item, in seconds.
-func (s Settings) Controller(occupied float64) model.Controller {
+// Controller are the settings as the simulation takes them.
+func (s Settings) Controller() model.Controller {
 	return model.Controller{
 		Workers: s.Workers, QPS: s.QPS, Burst: s.Burst, BaseDelay: s.BaseDelay.Seconds(), MaxDelay: s.MaxDelay.Seconds(),
-		BucketRate: s.BucketRate, BucketBurst: s.BucketBurst, Occupied: occupied,
+		BucketRate: s.BucketRate, BucketBurst: s.BucketBurst,
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (m *Model) simulate(ctx context.Context, s Settings, e Effort, seed uint64) ([]sim.Result, error) {
 	spec := *m.Spec
 	spec.Reconcile = s.apply(spec.Reconcile)
-	c := sim.Config{Spec: &spec, Seed: seed, Priority: s.Priority, Occupied: m.occupied(s), MaxEvents: 200_000_000}
+	c := sim.Config{Spec: &spec, Seed: seed, Priority: s.Priority, MaxEvents: 200_000_000}
 	if s.Split {
 		c.Queues = m.Split(s.Workers)
 	}
@@ -99,7 +99,7 @@ func quantile(d durations.Histogram, p float64) float64 {
 }
 
 // take makes figures of simulations of one model.
-func (f *Figures) take(results []sim.Result, queue QueueCost) {
+func (f *Figures) take(results []sim.Result) {
 	figure := sim.Replicas{Results: results}.Interval
 	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
 	quantiles := func(of func(sim.Result) durations.Histogram) Quantiles {
@@ -123,11 +123,4 @@ func (f *Figures) take(results []sim.Result, queue QueueCost) {
 	f.Depth = figure(func(r sim.Result) float64 { return r.Depth })
 	f.Utilisation = figure(func(r sim.Result) float64 { return r.Utilisation })
 	f.CallRate = figure(func(r sim.Result) float64 { return r.CallRate })
-	rates := func(r sim.Result) (adds, retries float64) {
-		span := (r.Load + r.Drain).Seconds()
-		return float64(r.Adds) / span, float64(r.Retries) / span
-	}
-	f.adds = figure(func(r sim.Result) float64 { adds, _ := rates(r); return adds }).Mean
-	f.retries = figure(func(r sim.Result) float64 { _, retries := rates(r); return retries }).Mean
-	f.QueueCores = figure(func(r sim.Result) float64 { return queue.Cores(rates(r)) })
 }

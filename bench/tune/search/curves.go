@@ -124,13 +124,6 @@ func (s *Search) sweeps(x predict.Settings) [][]predict.Settings {
 			list[fieldOf("split")] = []predict.Settings{x, y}
 		}
 	}
-	if !s.config.KeepQueue {
-		for _, q := range s.m.QueuesLike(x.Priority) {
-			y := x
-			y.Queue = q.Variant
-			list[fieldOf("queue")] = append(list[fieldOf("queue")], y)
-		}
-	}
 	return list
 }
 

@@ -37,7 +37,7 @@ func (s *Search) others(ctx context.Context, x predict.Settings) (predict.Settin
 
 // better tells whether a change of other settings is worth it: it comes nearer to
 // the objectives, or shortens the 99th percentile from event to settled by a
-// tenth, or saves a queue's work.
+// tenth.
 func (s *Search) better(f, now predict.Figures) bool {
 	switch excess, was := s.excess(f), s.excess(now); {
 	case !now.Stable || excess < was-0.05:
@@ -45,8 +45,7 @@ func (s *Search) better(f, now predict.Figures) bool {
 	case excess > was:
 		return false
 	}
-	settle := f.Settle.P99.Mean / now.Settle.P99.Mean
-	return settle < gained || settle < lost && f.QueueCores.Mean < now.QueueCores.Mean-worthwhile
+	return f.Settle.P99.Mean < gained*now.Settle.P99.Mean
 }
 
 // excess is by how much the objectives are missed, as a sum of logarithms.
@@ -88,13 +87,6 @@ func (s *Search) variations() [][]func(*predict.Settings) {
 		if s.m.Several() {
 			vary(func(y *predict.Settings) { y.Split = !y.Split; y.Workers = max(y.Workers, len(s.m.Spec.Resources)) })
 		}
-	}
-	if !s.config.KeepQueue {
-		var queues []func(*predict.Settings)
-		for _, q := range s.m.Queues {
-			queues = append(queues, func(y *predict.Settings) { y.Queue = q.Variant })
-		}
-		vary(queues...)
 	}
 	return all
 }

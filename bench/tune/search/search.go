@@ -29,7 +29,6 @@ type Config struct {
 	Objectives []Objective // none: as fast as it gets within 5%, as cheaply as that can be had
 	Seed       uint64
 	KeepLimit  bool         // the client's limit is not lowered: of a queue that may make more calls than its part, or because one flag is for all controllers
-	KeepQueue  bool         // nothing chooses another queue
 	Progress   func(string) // is told what is tried
 }
 
@@ -86,16 +85,6 @@ func (s *Search) figures(ctx context.Context, x predict.Settings) (predict.Figur
 	if f, ok := s.tried[x]; ok {
 		return f, nil
 	}
-	y := x
-	y.Queue = x.PeersQueue()
-	if y != x && s.m.Alike(x, y) {
-		f, err := s.figures(ctx, y)
-		if err == nil {
-			f = s.m.Exchanged(f, x)
-			s.tried[x] = f
-		}
-		return f, err
-	}
 	s.config.Progress(fmt.Sprintf("%d settings tried, now %d workers, QPS %s", len(s.tried), x.Workers, predict.Fields[1].Text(x)))
 	f, err := s.m.Predict(ctx, x, predict.Rough, s.config.Seed)
 	if err != nil {
@@ -105,16 +94,8 @@ func (s *Search) figures(ctx context.Context, x predict.Settings) (predict.Figur
 	return f, nil
 }
 
-// Refined keeps a prediction of more effort in the place of the rough one, and of
-// those for queues that are predicted to do the same.
-func (s *Search) Refined(f predict.Figures) {
-	for x := range s.tried {
-		if s.m.Alike(x, f.Settings) {
-			s.tried[x] = s.m.Exchanged(f, x)
-		}
-	}
-	s.tried[f.Settings] = f
-}
+// Refined keeps a prediction of more effort in the place of the rough one.
+func (s *Search) Refined(f predict.Figures) { s.tried[f.Settings] = f }
 
 // meets tells whether a prediction is stable and keeps every bound.
 func (s *Search) meets(f predict.Figures) bool {

@@ -49,8 +49,8 @@ func (s Suite) tuneCommand() *cobra.Command {
 the model repeats the measurement, and searches for the cheapest settings that
 meet the objectives: workers, client QPS and burst, back-off, retry bucket, the
 queue and, where the load tells of them, resync, priorities and a queue for each
-resource. Another queue is recommended only if it settles events a tenth sooner
-or saves a hundredth of a processor; if none does, tune says at which load one would.
+resource. Another queue is recommended only if it saves a hundredth of a
+processor; if none does, tune says at which load one would.
 
 The load is one of
   --prometheus URL       what a Prometheus server scraped, with --selector and --range
