@@ -176,6 +176,8 @@ func (s system) check(t *testing.T, seed uint64, all *tally) {
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	r, err := f.reproduction(t.Context(), seed)
 	require.NoError(t, err)
+	refused, _ := r.Refuse(f.Model)
+	assert.Empty(t, refused, "no known system is")
 	rate := f.ArrivalRate
 	if s.keys > 0 {
 		rate = f.RawRate

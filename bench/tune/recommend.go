@@ -49,6 +49,11 @@ func (f *fit) advise(ctx context.Context, a *advice.Advice, o Options, kind defa
 	}
 	a.Current = f.current
 	a.Model = f.Model
+	if err == nil {
+		if a.Refused, a.Record = a.Reproduction.Refuse(f.Model); a.Refused != "" {
+			return cut
+		}
+	}
 	a.Unidentified, a.Doubts = f.unidentified, f.doubts
 	s := search.New(a.Model, o.search(a.Current, kind, f.undivided, progress))
 	if err == nil {

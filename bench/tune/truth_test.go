@@ -29,7 +29,7 @@ func (s system) truth(t *testing.T, bound float64) float64 {
 		}
 		var found []float64
 		for n := range most {
-			found = append(found, percentile(s.run(10_001+n, arrivals/s.rate).wait, 0.99))
+			found = append(found, percentile(s.run(10_001+n, max(arrivals/s.rate, s.cycles(60))).wait, 0.99))
 			if len(found) < least {
 				continue
 			}
@@ -47,4 +47,13 @@ func (s system) truth(t *testing.T, bound float64) float64 {
 		t.Logf("%s: true p99 %.4g ± %.2g", key, mean, off)
 	}
 	return mean
+}
+
+// cycles is how long n bursts and pauses take on average, in seconds; 0 if there are none.
+func (s system) cycles(n float64) float64 {
+	if s.burst == nil {
+		return 0
+	}
+	mean := s.burst(nil)
+	return n * (mean[0] + mean[1])
 }

@@ -3,6 +3,7 @@ package advice
 import (
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/tune/infer"
 	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/stretchr/testify/assert"
 )
@@ -33,6 +34,22 @@ func TestVerdictAgreesWithTheTables(t *testing.T) {
 	}
 	r := Reproduction{Wait: buckets(0)}
 	assert.Regexp(t, "^not comparable", r.verdict(true, true), "whose waits are the overload's")
+}
+
+// A model that knows nothing of what makes keys wait predicts nothing of other settings. An
+// overloaded queue's waits are no sign of it.
+func TestStrangeWaitsAreRefused(t *testing.T) {
+	m := predict.Model{Measured: &infer.Measured{}}
+	r := Reproduction{WaitMean: [2]float64{43, 0.003}, WorkMean: [2]float64{0.004, 0.004}}
+	why, record := r.Refuse(&m)
+	assert.Equal(t, "keys waited 43s on average, and 3ms with the load that explains this best of all that were tried", why)
+	assert.Contains(t, record, "a longer series of scrapes")
+	m.Measured.Overloaded = true
+	why, _ = r.Refuse(&m)
+	assert.Empty(t, why)
+	r = Reproduction{WaitMean: [2]float64{0.003, 0.0001}, WorkMean: [2]float64{0.1, 0.1}}
+	why, _ = r.Refuse(&predict.Model{Measured: &infer.Measured{}})
+	assert.Empty(t, why, "beside the work both are nothing")
 }
 
 // A share is written with no exponent and no more digits than it has, in sentences as in tables.

@@ -38,8 +38,9 @@ func Describe(m *predict.Model) (unidentified, doubts []string) {
 	}
 	likely := d.Likely()
 	s := &likely.System
-	switch keys := s.Keys > 0 && d.Measured.Keys == 0; {
-	case keys || s.Popular != nil:
+	keys := s.Keys > 0 && d.Measured.Keys == 0 || s.Popular != nil
+	switch {
+	case keys:
 		d.aboutKeys(s)
 	case s.Arrivals.Kind != model.Random:
 		d.Bursts, d.Dispersion = d.arrivals(s), s.Arrivals.Dispersion(s.Rate)
@@ -48,6 +49,9 @@ func Describe(m *predict.Model) (unidentified, doubts []string) {
 		}
 	}
 	if d.Posterior.Odd < unexplained && !full {
+		if s.Arrivals.Kind == model.Random && !keys {
+			d.Bursts = "taken to be at random (Poisson), which doesn't explain the waits"
+		}
 		d.doubt("no load that was tried explains all that was measured: one in %.0f measurements of the likeliest would be as far from what is expected", min(1000, math.Ceil(1/max(d.Posterior.Odd, 1e-3))))
 	}
 	return d.unidentified, d.doubts

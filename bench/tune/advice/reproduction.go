@@ -99,8 +99,7 @@ func (r *Reproduction) verdict(explained, overloaded bool) string {
 // differs says what anybody sees in the tables that the model doesn't repeat, whatever
 // the score: nothing where it does, or where what differs is small beside the work.
 func (r *Reproduction) differs() string {
-	least := 0.1 * r.WorkMean[0]
-	if x, y := r.WaitMean[1]+least, r.WaitMean[0]+least; max(x/y, y/x) > unlikeMean {
+	if r.apart() > unlikeMean {
 		return fmt.Sprintf("the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
 	}
 	outside := 0
@@ -114,6 +113,23 @@ func (r *Reproduction) differs() string {
 		return fmt.Sprintf("of the %d buckets of waits, %d lie outside of what was simulated", len(r.Wait), outside)
 	}
 	return ""
+}
+
+// apart is the ratio of the mean waits, beside which a tenth of the work is nothing.
+func (r *Reproduction) apart() float64 {
+	least := 0.1 * r.WorkMean[0]
+	x, y := r.WaitMean[1]+least, r.WaitMean[0]+least
+	return max(x/y, y/x)
+}
+
+// Refuse says why a model carries no advice that knows nothing of what makes keys wait, and what to
+// record instead; nothing where it does.
+func (r *Reproduction) Refuse(m *predict.Model) (why, record string) {
+	if r.apart() < strangeMean || overloaded(m) {
+		return "", ""
+	}
+	return fmt.Sprintf("keys waited %s on average, and %s with the load that explains this best of all that were tried", durations.Seconds(r.WaitMean[0]), durations.Seconds(r.WaitMean[1])),
+		"a longer series of scrapes, or a trace (benchrun tune --trace)"
 }
 
 // coarsened merges the buckets below the floor.

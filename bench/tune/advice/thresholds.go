@@ -18,4 +18,5 @@ const (
 	unexplained = 0.02 // probability of one as far from what is expected: less is no chance
 	fairShare   = 0.15 // of the reconciles: in other buckets than the model's, which is still fair
 	unlikeMean  = 1.5  // ratio of the mean waits, measured and the model's
+	strangeMean = 5    // the same: what is further off says nothing of other settings either
 )
