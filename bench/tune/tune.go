@@ -97,7 +97,7 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*advice.Result, e
 		return nil, err
 	}
 	if kind == defaults.ControllerManager {
-		r.PasteFlags()
+		r.Paste = advice.ManagerFlags(r.Queues)
 	}
 	r.Notes = append(r.Notes, d.Gaps...)
 	if slices.ContainsFunc(r.Queues, func(a advice.Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {

@@ -12,6 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+type description struct {
+	*predict.Model
+	unidentified, doubts []string
+}
+
 // described is a model that found these members, with the words about them.
 func described(odd float64, overloaded bool, members ...infer.Member) *description {
 	f := &description{Model: &predict.Model{ArrivalRate: 20, Measured: &infer.Measured{Overloaded: overloaded}}}

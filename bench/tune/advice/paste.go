@@ -1,11 +1,11 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,18 +20,16 @@ type Snippet struct {
 	Text string `json:"text"`
 }
 
-// paste writes the recommendation in the forms that the controller can take.
-func paste(a Advice, kind defaults.Flavour) []Snippet {
-	s := a.Recommended
+// paste writes the recommendation in the forms that the controller can take, its own first.
+func (a *Advice) paste(kind defaults.Flavour) {
 	if kind == defaults.ControllerManager {
-		return []Snippet{{string(defaults.ControllerManager), "flags", workersFlag(a.Queue, s.Workers)}}
+		a.Paste = []Snippet{{string(kind), "flags", workersFlag(a.Queue, a.Recommended.Workers)}}
+		return
 	}
-	runtime := Snippet{string(defaults.ControllerRuntime), "go", runtimeOptions(a.Model, s)}
-	client := Snippet{string(defaults.ClientGo), "go", clientOptions(a.Model, a.Queue, s)}
+	a.Paste = []Snippet{{string(defaults.ClientGo), "go", clientOptions(a)}, {string(defaults.ControllerRuntime), "go", runtimeOptions(a)}}
 	if kind == defaults.ControllerRuntime {
-		return []Snippet{runtime, client}
+		slices.Reverse(a.Paste)
 	}
-	return []Snippet{client, runtime}
 }
 
 func workersFlag(queue string, workers int) string {
@@ -41,25 +39,19 @@ func workersFlag(queue string, workers int) string {
 	return fmt.Sprintf("# kube-controller-manager has no flag for the workers of %q\n", queue)
 }
 
-// PasteFlags writes what is recommended for all queues of kube-controller-manager into Paste.
-func (r *Result) PasteFlags() { r.Paste = managerPaste(r.Queues) }
-
-// managerPaste are kube-controller-manager's flags for all queues, but for those of
+// ManagerFlags are kube-controller-manager's for all queues, but for those flags of
 // which nothing says that they are not, or should not be, as by default. Its limits
 // are each controller's, but one flag sets them all, so the most that one needs
 // counts, and none gets less than it has.
-func managerPaste(queues []Advice) []Snippet {
-	flags := map[string]int{}
+func ManagerFlags(queues []Advice) []Snippet {
 	type limit struct {
 		qps   float64
 		burst int
 	}
-	usual := limit{defaults.ManagerQPS, defaults.ManagerBurst}
-	most, change := limit{}, false
-	limited, advised := true, false
-	atLeast := func(s predict.Settings) {
-		most = limit{max(most.qps, s.QPS), max(most.burst, s.Burst)}
-	}
+	usual, most := limit{defaults.ManagerQPS, defaults.ManagerBurst}, limit{}
+	atLeast := func(s predict.Settings) { most = limit{max(most.qps, s.QPS), max(most.burst, s.Burst)} }
+	flags := map[string]int{}
+	advised, unlimited, unusual := false, false, false
 	for _, a := range queues {
 		s := a.Recommended
 		if a.Refused == "" && a.Now != nil && (a.Then == nil || a.Then.Stable) {
@@ -67,25 +59,25 @@ func managerPaste(queues []Advice) []Snippet {
 			if flag, workers := defaults.SyncFlag(a.Queue); flag != "" && (s.Workers != workers || s.Workers != a.Current.Workers) {
 				flags[flag] = max(flags[flag], s.Workers)
 			}
-			limited = limited && (s.QPS > 0 || !a.Model.Calling())
+			unlimited = unlimited || s.QPS == 0 && a.Model.Calling()
 			atLeast(s)
 		}
 		if a.Current.Told["qps"] != "estimated" {
+			unusual = unusual || limit{a.Current.QPS, a.Current.Burst} != usual
 			atLeast(a.Current.Settings)
-			change = change || limit{a.Current.QPS, a.Current.Burst} != usual
 		}
 	}
-	var b strings.Builder
+	text := ""
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
-		fmt.Fprintf(&b, "--%s=%d\n", flag, flags[flag])
+		text += fmt.Sprintf("--%s=%d\n", flag, flags[flag])
 	}
-	if advised && limited && most.qps > 0 && (change || most != usual) {
-		fmt.Fprintf(&b, "--kube-api-qps=%s\n--kube-api-burst=%d\n", predict.Number(most.qps), most.burst)
+	if advised && !unlimited && most.qps > 0 && (unusual || most != usual) {
+		text += fmt.Sprintf("--kube-api-qps=%s\n--kube-api-burst=%d\n", predict.Number(most.qps), most.burst)
 	}
-	if b.Len() == 0 {
+	if text == "" {
 		return nil
 	}
-	return []Snippet{{string(defaults.ControllerManager), "flags", b.String()}}
+	return []Snippet{{string(defaults.ControllerManager), "flags", text}}
 }
 
 // goDuration is a duration as a Go expression.
@@ -93,9 +85,9 @@ func goDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		size time.Duration
 		name string
-	}{{time.Hour, "time.Hour"}, {time.Minute, "time.Minute"}, {time.Second, "time.Second"}, {time.Millisecond, "time.Millisecond"}, {time.Microsecond, "time.Microsecond"}} {
+	}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}} {
 		if d%unit.size == 0 && d != 0 {
-			return fmt.Sprintf("%d*%s", d/unit.size, unit.name)
+			return fmt.Sprintf("%d*time.%s", d/unit.size, unit.name)
 		}
 	}
 	return fmt.Sprintf("time.Duration(%d)", d)
@@ -103,91 +95,85 @@ func goDuration(d time.Duration) string {
 
 // limiter is the rate limiter of a queue of keys of the given type.
 func limiter(s predict.Settings, key string) string {
+	backOff := fmt.Sprintf("workqueue.NewTypedItemExponentialFailureRateLimiter[%s](%s, %s)", key, goDuration(s.BaseDelay), goDuration(s.MaxDelay))
 	if s.BucketRate == 0 {
-		return fmt.Sprintf("workqueue.NewTypedItemExponentialFailureRateLimiter[%s](%s, %s)", key, goDuration(s.BaseDelay), goDuration(s.MaxDelay))
+		return backOff
 	}
 	return fmt.Sprintf(`workqueue.NewTypedMaxOfRateLimiter[%[1]s](
-	workqueue.NewTypedItemExponentialFailureRateLimiter[%[1]s](%[2]s, %[3]s),
-	&workqueue.TypedBucketRateLimiter[%[1]s]{Limiter: rate.NewLimiter(%[4]s, %[5]d)},
-)`, key, goDuration(s.BaseDelay), goDuration(s.MaxDelay), predict.Number(s.BucketRate), s.BucketBurst)
+	%[2]s,
+	&workqueue.TypedBucketRateLimiter[%[1]s]{Limiter: rate.NewLimiter(%[3]s, %[4]d)},
+)`, key, backOff, predict.Number(s.BucketRate), s.BucketBurst)
 }
 
-// client sets the client's limit, of which nothing is known without calls.
-func client(m *predict.Model, s predict.Settings) string {
-	if m != nil && !m.Calling() {
-		return ""
+// client sets the client's limit, of which nothing is known without calls, and the resync period by this line.
+func (a *Advice) client(resync string) (text string) {
+	s := a.Recommended
+	switch {
+	case !a.Model.Calling():
+	case s.QPS == 0:
+		text = "config.QPS = -1 // no client-side limit\n"
+	default:
+		text = fmt.Sprintf("config.QPS = %s\nconfig.Burst = %d\n", predict.Number(math.Ceil(s.QPS*100)/100), s.Burst)
 	}
-	if s.QPS == 0 {
-		return "config.QPS = -1 // no client-side limit\n"
+	if s.Resync > 0 {
+		text += fmt.Sprintf(resync, goDuration(s.Resync))
 	}
-	return fmt.Sprintf("config.QPS = %s\nconfig.Burst = %d\n", predict.Number(math.Ceil(s.QPS*100)/100), s.Burst)
+	return text
+}
+
+// constructors are those of the queues, by variant.
+var constructors = map[string]string{
+	"client-go":          "workqueue.NewTypedRateLimitingQueueWithConfig",
+	"heap":               "ratelimit.NewHeapQueue",
+	"heap4":              "ratelimit.NewHeap4Queue",
+	"fused":              "ratelimit.NewFusedQueue",
+	"controller-runtime": "priorityqueue.New",
+	"levels":             "priority.New",
 }
 
 // newQueue is a Go expression that makes the queue of keys of the given type,
-// with a limiter and a name that are expressions, too.
-func newQueue(s predict.Settings, key, limiter, name string) string {
-	config := fmt.Sprintf("workqueue.TypedRateLimitingQueueConfig[%s]{Name: %s}", key, name)
-	prioritised := fmt.Sprintf("(%s, func(o *priorityqueue.Opts[%s]) { o.RateLimiter = %s })", name, key, limiter)
+// with a limiter and a name that is an expression, too.
+func newQueue(s predict.Settings, key, name string) string {
 	switch s.Queue {
-	case "client-go":
-		return fmt.Sprintf("workqueue.NewTypedRateLimitingQueueWithConfig(%s, %s)", limiter, config)
-	case "heap":
-		return fmt.Sprintf("ratelimit.NewHeapQueue(%s, %s)", limiter, config)
-	case "heap4":
-		return fmt.Sprintf("ratelimit.NewHeap4Queue(%s, %s)", limiter, config)
-	case "fused":
-		return fmt.Sprintf("ratelimit.NewFusedQueue(%s, %s)", limiter, config)
-	case "controller-runtime":
-		return "priorityqueue.New" + prioritised
-	case "levels":
-		return "priority.New" + prioritised
+	case "controller-runtime", "levels":
+		return fmt.Sprintf("%s(%s, func(o *priorityqueue.Opts[%s]) { o.RateLimiter = limiter })", constructors[s.Queue], name, key)
 	}
-	return fmt.Sprintf("%s(%s, %s)", "/* the constructor of "+s.Queue+" */", limiter, config)
+	return fmt.Sprintf("%s(limiter, workqueue.TypedRateLimitingQueueConfig[%s]{Name: %s})", cmp.Or(constructors[s.Queue], "/* the constructor of "+s.Queue+" */"), key, name)
 }
 
-// splitComment says, in a comment, how the workers are shared out.
-func splitComment(m *predict.Model, s predict.Settings) string {
-	if !s.Split || m == nil {
+// split says, in a comment, how the workers are shared out.
+func (a *Advice) split() string {
+	if !a.Recommended.Split {
 		return ""
 	}
-	text := "// A queue for each resource, with workers of its own:"
-	for i, q := range m.Split(s.Workers) {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf(" %d for %s", q.Workers, q.Name)
+	var shares []string
+	for _, q := range a.Model.Split(a.Recommended.Workers) {
+		shares = append(shares, fmt.Sprintf(" %d for %s", q.Workers, q.Name))
 	}
-	return text + ".\n"
+	return "// A queue for each resource, with workers of its own:" + strings.Join(shares, ",") + ".\n"
 }
 
-func clientOptions(m *predict.Model, queue string, s predict.Settings) string {
-	var b strings.Builder
-	b.WriteString(client(m, s))
-	if s.Resync > 0 {
-		fmt.Fprintf(&b, "factory := informers.NewSharedInformerFactory(clientset, %s) // resync\n", goDuration(s.Resync))
-	}
-	fmt.Fprintf(&b, "limiter := %s\n%squeue := %s\n", limiter(s, "string"), splitComment(m, s), newQueue(s, "string", "limiter", strconv.Quote(queue)))
-	fmt.Fprintf(&b, "for range %d { // workers\n\tgo wait.UntilWithContext(ctx, worker, time.Second)\n}\n", s.Workers)
-	return b.String()
+func clientOptions(a *Advice) string {
+	s := a.Recommended
+	return a.client("factory := informers.NewSharedInformerFactory(clientset, %s) // resync\n") + fmt.Sprintf(`limiter := %s
+%squeue := %s
+for range %d { // workers
+	go wait.UntilWithContext(ctx, worker, time.Second)
+}
+`, limiter(s, "string"), a.split(), newQueue(s, "string", fmt.Sprintf("%q", a.Queue)), s.Workers)
 }
 
-func runtimeOptions(m *predict.Model, s predict.Settings) string {
-	var b strings.Builder
-	b.WriteString(client(m, s))
-	if s.Resync > 0 {
-		fmt.Fprintf(&b, "resync := %s\nmanagerOptions.Cache.SyncPeriod = &resync\n", goDuration(s.Resync))
-	}
-	b.WriteString(splitComment(m, s))
-	newer := ""
-	if s.Queue != s.PeersQueue() {
-		newer = fmt.Sprintf(`	NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+func runtimeOptions(a *Advice) string {
+	s, queue := a.Recommended, ""
+	text := a.client("resync := %s\nmanagerOptions.Cache.SyncPeriod = &resync\n") + a.split()
+	if s.Queue == s.PeersQueue() {
+		text += fmt.Sprintf("managerOptions.Controller.UsePriorityQueue = ptr.To(%v)\n", s.Priority)
+	} else {
+		queue = fmt.Sprintf(`	NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 		return %s
 	},
-`, newQueue(s, "reconcile.Request", "limiter", "name"))
-	} else {
-		fmt.Fprintf(&b, "managerOptions.Controller.UsePriorityQueue = ptr.To(%v)\n", s.Priority)
+`, newQueue(s, "reconcile.Request", "name"))
 	}
-	fmt.Fprintf(&b, "options := controller.Options{\n\tMaxConcurrentReconciles: %d,\n\tRateLimiter: %s,\n%s}\n",
-		s.Workers, strings.ReplaceAll(limiter(s, "reconcile.Request"), "\n", "\n\t"), newer)
-	return b.String()
+	return text + fmt.Sprintf("options := controller.Options{\n\tMaxConcurrentReconciles: %d,\n\tRateLimiter: %s,\n%s}\n",
+		s.Workers, strings.ReplaceAll(limiter(s, "reconcile.Request"), "\n", "\n\t"), queue)
 }

@@ -41,6 +41,7 @@ func TestSnippetsCompile(t *testing.T) {
 		if s.Resync > 0 {
 			factory = "\t_ = factory\n"
 		}
+		a := Advice{Queue: `a "queue"`, Recommended: s, Model: &predict.Model{Calls: 1}}
 		source := `package main
 
 import (
@@ -75,11 +76,11 @@ var (
 )
 
 func client(ctx context.Context, config *rest.Config, clientset kubernetes.Interface, worker func(context.Context)) {
-` + clientOptions(nil, `a "queue"`, s) + factory + `	_ = queue
+` + clientOptions(&a) + factory + `	_ = queue
 }
 
 func runtime(config *rest.Config, managerOptions manager.Options) controller.Options {
-` + runtimeOptions(nil, s) + `	return options
+` + runtimeOptions(&a) + `	return options
 }
 `
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o666))
@@ -102,20 +103,20 @@ func TestManagerFlags(t *testing.T) {
 		s.Workers, s.QPS, s.Burst = workers, qps, int(2*qps)
 		return Advice{Queue: queue, Current: predict.Current{Settings: predict.Settings{Workers: 5, QPS: 20, Burst: 30}}, Recommended: s, Now: &predict.Figures{}, Model: &predict.Model{Calls: 1}}
 	}
-	got := managerPaste([]Advice{
+	got := ManagerFlags([]Advice{
 		advice("replicaset", 12, 40), advice("garbage_collector_attempt_to_delete", 30, 5), advice("garbage_collector_attempt_to_orphan", 25, 5),
 		advice("deployment", 5, 10), {Queue: "job", Refused: "few"},
 	})
 	require.Len(t, got, 1)
 	assert.Equal(t, "--concurrent-gc-syncs=30\n--concurrent-replicaset-syncs=12\n--kube-api-qps=40\n--kube-api-burst=80\n", got[0].Text)
-	assert.Empty(t, managerPaste([]Advice{{Queue: "job", Refused: "few"}}))
+	assert.Empty(t, ManagerFlags([]Advice{{Queue: "job", Refused: "few"}}))
 
 	asByDefault := advice("replicaset", 5, 20)
 	asByDefault.Recommended.Burst = 30
-	assert.Empty(t, managerPaste([]Advice{asByDefault}))
+	assert.Empty(t, ManagerFlags([]Advice{asByDefault}))
 	asByDefault.Current.Workers = 2
 	asByDefault.Current.QPS = 10
-	got = managerPaste([]Advice{asByDefault})
+	got = ManagerFlags([]Advice{asByDefault})
 	require.Len(t, got, 1)
 	assert.Equal(t, "--concurrent-replicaset-syncs=5\n--kube-api-qps=20\n--kube-api-burst=30\n", got[0].Text)
 	assert.Equal(t, "--concurrent-replicaset-syncs=7\n", workersFlag("replicaset", 7))

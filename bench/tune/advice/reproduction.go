@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/predict"
@@ -38,27 +39,23 @@ func Reproduce(ctx context.Context, m *predict.Model, seed uint64) (*Reproductio
 	if err != nil {
 		return nil, err
 	}
-	r := &Reproduction{WaitMean: [2]float64{m.Measured.Wait.Mean()}, WorkMean: [2]float64{m.Measured.Work.Mean()}}
-	buckets := func(h scrape.Histogram, of func(*model.Result) *model.Sketch) (all []Bucket, distance float64) {
+	r := &Reproduction{}
+	n := float64(len(list))
+	compare := func(h scrape.Histogram, of func(*model.Result) *model.Sketch) (all []Bucket, mean [2]float64) {
+		mean[0] = h.Mean()
 		h = coarsened(h)
-		below := make([][]float64, len(list))
-		for k, x := range list {
-			below[k] = append(of(x).Below(h.Bounds), 1)
+		ends := slices.Concat([]float64{0}, h.Bounds, []float64{0})
+		var below [][]float64 // each of the ends, by simulation
+		for _, x := range list {
+			mean[1] += of(x).Mean() / n
+			below = append(below, slices.Concat([]float64{0}, of(x).Below(h.Bounds), []float64{1}))
 		}
-		for i, n := range h.Counts {
-			b := Bucket{Measured: n / h.Count(), From: 1}
-			if i > 0 {
-				b.Low = h.Bounds[i-1]
-			}
-			if i < len(h.Bounds) {
-				b.High = h.Bounds[i]
-			}
+		distance := 0.0
+		for i, count := range h.Counts {
+			b := Bucket{Low: ends[i], High: ends[i+1], Measured: count / h.Count(), From: 1}
 			for _, shares := range below {
-				share := shares[i]
-				if i > 0 {
-					share -= shares[i-1]
-				}
-				b.Model += share / float64(len(list))
+				share := shares[i+1] - shares[i]
+				b.Model += share / n
 				b.From, b.To = min(b.From, share), max(b.To, share)
 			}
 			distance += math.Abs(b.Measured-b.Model) / 2
@@ -66,42 +63,17 @@ func Reproduce(ctx context.Context, m *predict.Model, seed uint64) (*Reproductio
 				all = append(all, b)
 			}
 		}
-		return all, distance
+		r.Distance = max(r.Distance, distance)
+		return all, mean
 	}
-	var wait, work float64
-	r.Wait, wait = buckets(m.Measured.Wait, func(x *model.Result) *model.Sketch { return &x.Wait })
-	r.Work, work = buckets(m.Measured.Work, func(x *model.Result) *model.Sketch { return &x.Work })
-	r.Distance = max(wait, work)
-	for _, x := range list {
-		r.WaitMean[1] += x.Wait.Mean() / float64(len(list))
-		r.WorkMean[1] += x.Work.Mean() / float64(len(list))
-	}
+	r.Wait, r.WaitMean = compare(m.Measured.Wait, func(x *model.Result) *model.Sketch { return &x.Wait })
+	r.Work, r.WorkMean = compare(m.Measured.Work, func(x *model.Result) *model.Sketch { return &x.Work })
 	r.Verdict = r.verdict(m.Posterior.Odd >= unexplained, overloaded(m))
 	return r, nil
 }
 
-// verdict puts it into words, so that it agrees with the tables.
+// verdict puts it into words. It is no better than what anybody sees in the tables, whatever the score.
 func (r *Reproduction) verdict(explained, overloaded bool) string {
-	differs := r.differs()
-	switch {
-	case overloaded:
-		return "not comparable: the queue was overloaded while it was measured"
-	case explained && differs == "":
-		return "good: the measurement is one that the model could have given"
-	case explained:
-		return "fair: " + differs
-	case r.Distance < fairShare:
-		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
-	}
-	return fmt.Sprintf("poor: %.0f%% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
-}
-
-// differs says what anybody sees in the tables that the model doesn't repeat, whatever
-// the score: nothing where it does, or where what differs is small beside the work.
-func (r *Reproduction) differs() string {
-	if r.apart() > unlikeMean {
-		return fmt.Sprintf("the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
-	}
 	outside := 0
 	for _, b := range r.Wait {
 		// Some of what is measured lies outside of the simulations by chance.
@@ -109,10 +81,19 @@ func (r *Reproduction) differs() string {
 			outside++
 		}
 	}
-	if outside > 1 {
-		return fmt.Sprintf("of the %d buckets of waits, %d lie outside of what was simulated", len(r.Wait), outside)
+	switch {
+	case overloaded:
+		return "not comparable: the queue was overloaded while it was measured"
+	case !explained && r.Distance < fairShare:
+		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
+	case !explained:
+		return fmt.Sprintf("poor: %.0f%% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
+	case r.apart() > unlikeMean:
+		return fmt.Sprintf("fair: the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
+	case outside > 1:
+		return fmt.Sprintf("fair: of the %d buckets of waits, %d lie outside of what was simulated", len(r.Wait), outside)
 	}
-	return ""
+	return "good: the measurement is one that the model could have given"
 }
 
 // apart is the ratio of the mean waits, beside which a tenth of the work is nothing.
@@ -134,16 +115,9 @@ func (r *Reproduction) Refuse(m *predict.Model) (why, record string) {
 
 // coarsened merges the buckets below the floor.
 func coarsened(h scrape.Histogram) scrape.Histogram {
-	first := 0
-	for first+1 < len(h.Bounds) && h.Bounds[first+1] <= floor*1.001 {
-		first++
+	for len(h.Bounds) > 1 && h.Bounds[1] <= floor*1.001 {
+		h.Counts = slices.Concat([]float64{h.Counts[0] + h.Counts[1]}, h.Counts[2:])
+		h.Bounds = h.Bounds[1:]
 	}
-	if first == 0 {
-		return h
-	}
-	low := 0.0
-	for _, n := range h.Counts[:first+1] {
-		low += n
-	}
-	return scrape.Histogram{Bounds: h.Bounds[first:], Counts: append([]float64{low}, h.Counts[first+1:]...), Sum: h.Sum}
+	return h
 }

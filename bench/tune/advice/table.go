@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune/defaults"
@@ -21,46 +22,37 @@ func (a *Advice) changes() {
 	}
 }
 
+// why a setting becomes what it does, or stays.
 func (a *Advice) why(setting string, changed bool) string {
 	m := a.Model
-	if m == nil || a.Now == nil {
+	if a.Now == nil {
 		return ""
 	}
-	switch setting {
-	case "workers":
-		if a.Then != nil && a.Then.Stable {
-			return fmt.Sprintf("the load keeps %s busy; then they are busy %s of the time", predict.Number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), percent(a.Then.Utilisation.Mean))
-		}
-	case "qps":
-		if m.Calling() {
-			return fmt.Sprintf("%s calls a second are made", predict.Number(m.AddRate*m.Calls+m.Background))
-		}
-		return noCalls
-	case "baseDelay", "maxDelay", "bucketRate", "bucketBurst":
-		if !m.Fails() {
-			return "no retries, so it has no effect"
-		}
-		if a.Recommended.BucketRate == 0 && strings.HasPrefix(setting, "bucket") {
-			return "retries wait for the back-off of their key alone"
-		}
-		if !changed {
-			return "no other value settles a tenth sooner"
-		}
-		return fmt.Sprintf("%s retries a second", predict.Number(m.AddRate*m.Failure))
-	case "batch":
+	text := untold(m, setting)
+	retries := slices.Contains([]string{"baseDelay", "maxDelay", "bucketRate", "bucketBurst"}, setting)
+	switch {
+	case setting == "batch":
 		return "not a setting of client-go's informers, which take 1,000 deltas at a time; of ours, fifo.Config's Batch"
-	case "queue":
+	case setting == "burst":
+		return "" // the QPS's says it
+	case text != "":
+		return text
+	case setting == "qps":
+		return fmt.Sprintf("%s calls a second are made", predict.Number(m.AddRate*m.Calls+m.Background))
+	case setting == "queue":
 		return a.aboutQueue(changed)
-	case "resync", "priority", "split":
-		if text := untold(m, setting); text != "" {
-			return text
-		}
-		if setting == "resync" && changed {
-			return fmt.Sprintf("objects come again less often; what the watch missed is then repaired within %v", a.Recommended.Resync)
-		}
-	}
-	if !changed && setting != "burst" {
+	case setting == "workers" && a.Then != nil && a.Then.Stable:
+		return fmt.Sprintf("the load keeps %s busy; then they are busy %s of the time", predict.Number(a.Then.Utilisation.Mean*float64(a.Recommended.Workers)), percent(a.Then.Utilisation.Mean))
+	case retries && !m.Fails():
+		return "no retries, so it has no effect"
+	case strings.HasPrefix(setting, "bucket") && a.Recommended.BucketRate == 0:
+		return "retries wait for the back-off of their key alone"
+	case !changed:
 		return "no other value settles a tenth sooner"
+	case setting == "resync":
+		return fmt.Sprintf("objects come again less often; what the watch missed is then repaired within %v", a.Recommended.Resync)
+	case retries:
+		return fmt.Sprintf("%s retries a second", predict.Number(m.AddRate*m.Failure))
 	}
 	return ""
 }
@@ -68,7 +60,9 @@ func (a *Advice) why(setting string, changed bool) string {
 // untold says why the model tells nothing about a setting; nothing if it does.
 func untold(m *predict.Model, setting string) string {
 	switch {
-	case m.Observations > 0:
+	case (setting == "qps" || setting == "burst") && !m.Calling():
+		return noCalls
+	case m.Observations > 0 && slices.Contains([]string{"resync", "batch", "priority", "split"}, setting):
 		return "the metrics don't tell lists, resyncs and resources apart"
 	case setting == "resync" && m.Spec.Reconcile.Resync == 0:
 		return "there are no resyncs"
@@ -78,14 +72,6 @@ func untold(m *predict.Model, setting string) string {
 		return "there is one resource"
 	}
 	return ""
-}
-
-// untouched are the settings that the data say nothing about.
-func (a *Advice) untouched() []string {
-	if a.Model == nil || a.Model.Observations == 0 {
-		return nil
-	}
-	return []string{"resync period, informer batch, priorities and a split by resource: no counter tells which adds come by lists and resyncs, or of which resource; benchrun tune --trace does"}
 }
 
 // ChooseQueue recommends a cheaper queue where it is worth a change and can be had.
@@ -102,24 +88,24 @@ func (a *Advice) queueStays() bool {
 
 // aboutQueue says what the choice of the queue comes to.
 func (a *Advice) aboutQueue(changed bool) string {
-	m, s := a.Model, a.Recommended
-	adds, now := m.AddRate, m.QueueCores(a.Current.Queue)
-	if changed {
-		return fmt.Sprintf("%s of a processor instead of %s, at %s adds a second", percent(m.QueueCores(s.Queue)), percent(now), predict.Number(adds))
+	m := a.Model
+	adds, now := predict.Number(m.AddRate), m.QueueCores(a.Current.Queue)
+	text := fmt.Sprintf("%s adds a second take %s of a processor", adds, percent(now))
+	switch {
+	case changed:
+		return fmt.Sprintf("%s of a processor instead of %s, at %s adds a second", percent(m.QueueCores(a.Recommended.Queue)), percent(now), adds)
+	case a.queueStays():
+		return text + ", and no flag chooses another"
 	}
-	if a.queueStays() {
-		return fmt.Sprintf("%s adds a second take %s of a processor, and no flag chooses another", predict.Number(adds), percent(now))
-	}
-	best := s.Queue
-	for _, c := range m.QueuesLike(s.Priority) {
-		if m.QueueCores(c.Variant) < m.QueueCores(best) {
-			best = c.Variant
+	best, least := "", now
+	for _, c := range m.QueuesLike(a.Recommended.Priority) {
+		if cores := m.QueueCores(c.Variant); cores < least {
+			best, least = c.Variant, cores
 		}
 	}
-	text := fmt.Sprintf("%s adds a second take %s of a processor", predict.Number(adds), percent(now))
-	if saved := now - m.QueueCores(best); saved > 0 {
-		from := search.Tidy(adds*worthwhile/saved, math.Inf(1))
-		return text + fmt.Sprintf(": no measurable difference below %s, from where on %s saves %s", predict.Number(from), best, percent(worthwhile))
+	if best == "" {
+		return text + ", and no other takes less"
 	}
-	return text + ", and no other takes less"
+	from := search.Tidy(m.AddRate*worthwhile/(now-least), math.Inf(1))
+	return text + fmt.Sprintf(": no measurable difference below %s, from where on %s saves %s", predict.Number(from), best, percent(worthwhile))
 }

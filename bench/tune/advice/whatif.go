@@ -24,16 +24,12 @@ type WhatIf struct {
 // and retries that had no bucket client-go's; without limit or bucket there is no burst.
 func (x Alternative) Of(s predict.Settings) predict.Settings {
 	x.Change(&s)
-	switch {
-	case s.QPS == 0:
-		s.Burst = 0
-	case s.Burst == 0:
+	if s.Burst == 0 || s.QPS == 0 {
 		s.Burst = int(math.Ceil(1.5 * s.QPS))
 	}
-	switch {
-	case s.BucketRate == 0:
+	if s.BucketRate == 0 {
 		s.BucketBurst = 0
-	case s.BucketBurst == 0:
+	} else if s.BucketBurst == 0 {
 		s.BucketBurst = predict.Defaults().BucketBurst
 	}
 	return s
@@ -41,9 +37,15 @@ func (x Alternative) Of(s predict.Settings) predict.Settings {
 
 // Ask lists the alternatives, none of them predicted yet.
 func (a *Advice) Ask(list []Alternative) {
-	a.WhatIf = make([]WhatIf, len(list))
-	for i, x := range list {
-		a.WhatIf[i] = WhatIf{Text: x.Text, Refused: silent(a.Model, a.Current.Settings, x.Of(a.Current.Settings))}
+	a.WhatIf = nil
+	for _, x := range list {
+		what, to := WhatIf{Text: x.Text}, x.Of(a.Current.Settings)
+		for _, f := range predict.Fields {
+			if what.Refused == "" && f.Text(a.Current.Settings) != f.Text(to) {
+				what.Refused = untold(a.Model, f.Name)
+			}
+		}
+		a.WhatIf = append(a.WhatIf, what)
 	}
 }
 
@@ -63,24 +65,4 @@ func (a *Advice) PredictWhatIf(ctx context.Context, list []Alternative, seed uin
 		a.WhatIf[i].Figures = &f
 	}
 	return nil
-}
-
-// silent says why the model tells nothing about a change; nothing if it does.
-func silent(m *predict.Model, from, to predict.Settings) string {
-	for _, f := range predict.Fields {
-		if f.Text(from) == f.Text(to) {
-			continue
-		}
-		switch f.Name {
-		case "qps", "burst":
-			if !m.Calling() {
-				return noCalls
-			}
-		case "resync", "batch", "priority", "split":
-			if why := untold(m, f.Name); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
 }
