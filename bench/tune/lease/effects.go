@@ -14,58 +14,12 @@ type Effect struct {
 	Figure, Now, Then string
 }
 
-// results are of settings, by scenario.
-type results map[failover.Scenario]failover.Result
-
-func byScenario(all []failover.Result) results {
-	m := results{}
-	for _, r := range all {
-		m[r.Config.Scenario] = r
-	}
-	return m
-}
-
 // Effects lists what settings come to, the settings first.
 func Effects(a Advice) []Effect {
-	var rows []Effect
-	before, after := byScenario(a.Before), byScenario(a.After)
-	row := func(name string, of func(failover.Settings, results) string) {
-		rows = append(rows, Effect{name, of(a.Current, before), of(a.Recommended, after)})
+	rows := a.figures(a.Current, a.Before)
+	for i, after := range a.figures(a.Recommended, a.After) {
+		rows[i].Then = after.Now
 	}
-	simulated := func(scenario failover.Scenario, show func(failover.Result) string) func(failover.Settings, results) string {
-		return func(_ failover.Settings, all results) string {
-			if r, ok := all[scenario]; ok {
-				return show(r)
-			}
-			return "-"
-		}
-	}
-	row("lease / renew / retry", func(s failover.Settings, _ results) string { return s.String() })
-	row("first leader, p50 / p99 / max", simulated(failover.Start, times))
-	row("failover after a clean end", simulated(failover.Release, times))
-	row("failover after a crash", simulated(failover.Crash, times))
-	row("failover after a partition", simulated(failover.Partition, times))
-	row("API calls a second: leader, each other", simulated(failover.Steady, func(r failover.Result) string {
-		return fmt.Sprintf("%.2f, %.2f", r.LeaderCalls, r.StandbyCalls)
-	}))
-	row("leadership lost for nothing, an hour", simulated(failover.Steady, func(r failover.Result) string { return fmt.Sprintf("%.3g", r.Losses) }))
-	row("leader kept though API calls take 3s, for one renew deadline", simulated(failover.SlowAPI, func(r failover.Result) string {
-		return wording.Percent(float64(r.Kept) / float64(max(1, r.Config.Runs)))
-	}))
-	row("API outage survived for sure", func(s failover.Settings, _ results) string { return a.Outage(s).String() })
-	row("clock rates may differ by", func(s failover.Settings, _ results) string {
-		return fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))
-	})
-	row("runs in which two led at once", func(_ failover.Settings, all results) string {
-		if len(all) == 0 {
-			return "-"
-		}
-		n := 0
-		for _, r := range all {
-			n += r.Overlaps
-		}
-		return fmt.Sprint(n)
-	})
 	for _, r := range a.BeyondSkew {
 		two := fmt.Sprintf("%d of %d", r.Overlaps, r.Config.Runs)
 		if r.Overlaps > 0 {
@@ -74,6 +28,49 @@ func Effects(a Advice) []Effect {
 		rows = append(rows, Effect{Figure: fmt.Sprintf("the same, partitions with a clock %.2f times as fast", r.Config.Rates[1]), Then: two})
 	}
 	return rows
+}
+
+// figures are those of some settings, in the place of the current ones.
+func (a *Advice) figures(s failover.Settings, list []failover.Result) []Effect {
+	all, two := byScenario(list), "-"
+	of := func(scenario failover.Scenario, show func(failover.Result) string) string {
+		if r, ok := all[scenario]; ok {
+			return show(r)
+		}
+		return "-"
+	}
+	if len(list) > 0 {
+		n := 0
+		for _, r := range list {
+			n += r.Overlaps
+		}
+		two = fmt.Sprint(n)
+	}
+	return []Effect{
+		{Figure: "lease / renew / retry", Now: s.String()},
+		{Figure: "first leader, p50 / p99 / max", Now: of(failover.Start, times)},
+		{Figure: "failover after a clean end", Now: of(failover.Release, times)},
+		{Figure: "failover after a crash", Now: of(failover.Crash, times)},
+		{Figure: "failover after a partition", Now: of(failover.Partition, times)},
+		{Figure: "API calls a second: leader, each other", Now: of(failover.Steady, func(r failover.Result) string {
+			return fmt.Sprintf("%.2f, %.2f", r.LeaderCalls, r.StandbyCalls)
+		})},
+		{Figure: "leadership lost for nothing, an hour", Now: of(failover.Steady, func(r failover.Result) string { return fmt.Sprintf("%.3g", r.Losses) })},
+		{Figure: "leader kept though API calls take 3s, for one renew deadline", Now: of(failover.SlowAPI, func(r failover.Result) string {
+			return wording.Percent(float64(r.Kept) / float64(max(1, r.Config.Runs)))
+		})},
+		{Figure: "API outage survived for sure", Now: a.Outage(s).String()},
+		{Figure: "clock rates may differ by", Now: fmt.Sprintf("%.2f", float64(s.LeaseDuration)/float64(s.RenewDeadline))},
+		{Figure: "runs in which two led at once", Now: two},
+	}
+}
+
+func byScenario(list []failover.Result) map[failover.Scenario]failover.Result {
+	all := map[failover.Scenario]failover.Result{}
+	for _, r := range list {
+		all[r.Config.Scenario] = r
+	}
+	return all
 }
 
 // times are a failover's p50, p99 and most, of the runs in which another led.
@@ -90,21 +87,15 @@ func times(r failover.Result) string {
 
 // Summary is the first thing to know.
 func (a *Advice) Summary() string {
-	s := a.Recommended
-	text := fmt.Sprintf("Lease duration %v, renew deadline %v, retry period %v", s.LeaseDuration, s.RenewDeadline, s.RetryPeriod)
+	s, c, begin, more := a.Recommended, a.chosen(), "Lease", ""
 	if s == a.Current {
-		text = "Keep l" + text[1:]
+		begin = "Keep lease"
 	}
-	for _, c := range a.Choices {
-		if c.Settings == s {
-			more := ""
-			if c.Calls > 1.05*a.Objectives.Calls {
-				more = fmt.Sprintf(" (more than the %.2g wanted, as calls that fail are sent again)", a.Objectives.Calls)
-			}
-			return fmt.Sprintf("%s: after a crash another leads within %.1f s in 99 of 100 cases, for %.2g API calls a second%s, and a leader survives an API outage of %v.", text, c.Failover.Seconds(), c.Calls, more, c.Outage)
-		}
+	if c.Calls > 1.05*a.Objectives.Calls {
+		more = fmt.Sprintf(" (more than the %.2g wanted, as calls that fail are sent again)", a.Objectives.Calls)
 	}
-	return text + "."
+	return fmt.Sprintf("%s duration %v, renew deadline %v, retry period %v: after a crash another leads within %.1f s in 99 of 100 cases, for %.2g API calls a second%s, and a leader survives an API outage of %v.",
+		begin, s.LeaseDuration, s.RenewDeadline, s.RetryPeriod, c.Failover.Seconds(), c.Calls, more, c.Outage)
 }
 
 // A Snippet is ready to paste.

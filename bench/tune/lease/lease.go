@@ -11,9 +11,11 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/experiment/wording"
@@ -102,13 +104,7 @@ func Advise(ctx context.Context, p Problem) (Advice, error) {
 	if len(a.Choices) == 0 || err != nil && ctx.Err() == nil {
 		return Advice{}, err
 	}
-	best := a.Choices[0]
-	for _, c := range a.Choices {
-		if c.Outage > best.Outage {
-			best = c
-		}
-	}
-	a.Recommended = best.Settings
+	a.Recommended = slices.MaxFunc(a.Choices, func(x, y Choice) int { return cmp.Compare(x.Outage, y.Outage) }).Settings
 	if err == nil {
 		err = a.show(ctx)
 	}
@@ -125,7 +121,6 @@ func (a *Advice) search(ctx context.Context) error {
 		if choice.LeaseDuration == 0 {
 			return err // a longer retry period only makes it worse
 		}
-		choice.Calls = a.calls(retry)
 		a.Choices = append(a.Choices, choice)
 		if err != nil {
 			return err
@@ -134,27 +129,66 @@ func (a *Advice) search(ctx context.Context) error {
 	return nil
 }
 
-// show simulates the current and the recommended settings.
+// chosen is the choice that is recommended.
+func (a *Advice) chosen() *Choice {
+	for i, c := range a.Choices {
+		if c.Settings == a.Recommended {
+			return &a.Choices[i]
+		}
+	}
+	return &Choice{}
+}
+
+// show simulates the current and the recommended settings, and these with leaders that are cut
+// off while the clock of another candidate runs faster: up to what is promised, and beyond.
 func (a *Advice) show(ctx context.Context) (err error) {
-	a.Before, err = a.scenarios(ctx, a.Current)
+	a.Before, err = a.simulate(ctx, a.Current, failover.Scenarios(), []float64{1})
 	if a.Recommended == a.Current {
 		a.After = a.Before // of other runs the same settings would seem to differ
 	} else if err == nil {
-		a.After, err = a.scenarios(ctx, a.Recommended)
+		a.After, err = a.simulate(ctx, a.Recommended, failover.Scenarios(), []float64{1})
 	}
 	if err != nil {
 		return err
 	}
-	all := byScenario(a.After)
-	for i := range a.Choices {
-		if c := &a.Choices[i]; c.Settings == a.Recommended { // all runs know better than the search's few and the reckoning
-			steady := all[failover.Steady]
-			c.Failover = all[failover.Crash].Failover.At(0.99)
-			c.Calls = steady.LeaderCalls + float64(max(a.World.Candidates, 1)-1)*steady.StandbyCalls
+	// All runs know better than the search's few and the reckoning.
+	all, c := byScenario(a.After), a.chosen()
+	steady := all[failover.Steady]
+	c.Failover, c.Calls = all[failover.Crash].Failover.At(0.99), steady.LeaderCalls+a.others()*steady.StandbyCalls
+	if !a.Clocks || a.World.Candidates < 2 {
+		return nil
+	}
+	promised := float64(a.Recommended.LeaseDuration) / float64(a.Recommended.RenewDeadline)
+	var rates []float64
+	for _, share := range []float64{0.5, 0.99, 1.1, 1.25, 1.5, 2} {
+		rates = append(rates, 1+(promised-1)*share)
+	}
+	a.BeyondSkew, err = a.simulate(ctx, a.Recommended, []failover.Scenario{failover.Partition}, rates)
+	return err
+}
+
+// simulate plays scenarios under some settings, with the second candidate's clock at each of these
+// rates. With an error it gives those before.
+func (p *Problem) simulate(ctx context.Context, s failover.Settings, scenarios []failover.Scenario, rates []float64) (all []failover.Result, err error) {
+	for _, scenario := range scenarios {
+		for _, rate := range rates {
+			c := p.World
+			c.Settings, c.Scenario = s, scenario
+			how := fmt.Sprintf("%d runs", c.Runs)
+			if rate != 1 {
+				c.Rates = slices.Repeat([]float64{1}, c.Candidates)
+				c.Rates[1] = rate
+				how = fmt.Sprintf("a clock %.2f times as fast", rate)
+			}
+			p.Progress(fmt.Sprintf("simulating %v: %s, %s", s, scenario, how))
+			r, err := p.Simulate(ctx, c)
+			if err != nil {
+				return all, err
+			}
+			all = append(all, r)
 		}
 	}
-	a.BeyondSkew, err = a.beyondSkew(ctx, a.Recommended)
-	return err
+	return all, nil
 }
 
 // complete checks the objectives and fills in what the current settings give.
@@ -163,41 +197,37 @@ func (p *Problem) complete(ctx context.Context) error {
 		return fmt.Errorf("current %w", err)
 	}
 	o := &p.Objectives
-	if o.Skew == 0 {
-		o.Skew = 1.5
-	}
-	if !(o.Skew > 1 && o.Skew <= 10) {
+	o.Skew, o.Calls = cmp.Or(o.Skew, 1.5), cmp.Or(o.Calls, p.calls(p.Current.RetryPeriod))
+	switch {
+	case !(o.Skew > 1 && o.Skew <= 10):
 		return fmt.Errorf("clock skew: found %v, expected a factor above 1 and up to 10", o.Skew)
-	}
-	if o.Calls == 0 {
-		o.Calls = p.calls(p.Current.RetryPeriod)
-	}
-	if !(o.Calls > 0 && !math.IsInf(o.Calls, 1)) {
+	case !(o.Calls > 0 && !math.IsInf(o.Calls, 1)):
 		return fmt.Errorf("API budget: found %v, expected calls a second above 0", o.Calls)
-	}
-	if o.Failover < 0 {
+	case o.Failover < 0:
 		return fmt.Errorf("failover: found %v, expected more than 0", o.Failover)
+	case o.Failover > 0:
+		return nil
 	}
-	if o.Failover == 0 {
-		p.Progress("measuring the current settings " + p.Current.String())
-		crashed, err := p.crash(ctx, p.Current)
-		if err != nil {
-			return err
-		}
-		if crashed.Failover.Count == 0 {
-			return fmt.Errorf("%s; expected settings that some API calls are quick enough for, or --failover, the time wanted", leaderless(p.Current, crashed))
-		}
-		o.Failover = crashed.Failover.At(0.99).Round(100 * time.Millisecond)
+	p.Progress("measuring the current settings " + p.Current.String())
+	crashed, err := p.crash(ctx, p.Current)
+	if err != nil {
+		return err
 	}
+	if crashed.Failover.Count == 0 {
+		return fmt.Errorf("%s; expected settings that some API calls are quick enough for, or --failover, the time wanted", leaderless(crashed))
+	}
+	o.Failover = crashed.Failover.At(0.99).Round(100 * time.Millisecond)
 	return nil
 }
+
+// others is how many candidates stand by.
+func (p *Problem) others() float64 { return float64(max(p.World.Candidates, 1) - 1) }
 
 // calls is how many API calls a second an undisturbed election costs: the leader
 // writes every retry period, each other candidate reads once in a retry period
 // and its jitter, which is 0 to 1.2 retry periods.
 func (p *Problem) calls(retry time.Duration) float64 {
-	others := float64(max(p.World.Candidates, 1) - 1)
-	return (1 + others/1.6) / retry.Seconds()
+	return (1 + p.others()/1.6) / retry.Seconds()
 }
 
 // periods are the retry periods that the API calls allow: those of the list, and
@@ -208,13 +238,7 @@ func (p *Problem) periods() []time.Duration {
 		return nil
 	}
 	shortest := time.Duration(max(1, math.Ceil(seconds*10-1e-9))) * (time.Second / 10)
-	allowed := []time.Duration{shortest}
-	for _, retry := range retryPeriods {
-		if retry > shortest {
-			allowed = append(allowed, retry)
-		}
-	}
-	return allowed
+	return append([]time.Duration{shortest}, slices.DeleteFunc(slices.Clone(retryPeriods), func(x time.Duration) bool { return x <= shortest })...)
 }
 
 // settings derives the rest from a lease duration and a retry period.
@@ -223,28 +247,30 @@ func (p *Problem) settings(lease, retry time.Duration) failover.Settings {
 	return failover.Settings{LeaseDuration: lease, RenewDeadline: renew, RetryPeriod: retry}
 }
 
-// longest finds the longest lease duration, in whole seconds as the API keeps
-// it, that fails over in time, and none if even the shortest doesn't. With an
-// error it is the longest so far.
-func (p *Problem) longest(ctx context.Context, retry time.Duration) (Choice, error) {
-	shortest := 1
-	for p.settings(time.Duration(shortest)*time.Second, retry).Validate() != nil {
-		shortest++
+// shortest are those with the shortest lease duration, in whole seconds as the API keeps it.
+func (p *Problem) shortest(retry time.Duration) failover.Settings {
+	for lease := time.Second; ; lease += time.Second {
+		if s := p.settings(lease, retry); s.Validate() == nil {
+			return s
+		}
 	}
+}
+
+// longest finds the longest lease duration, in whole seconds, that fails over in time,
+// and none if even the shortest doesn't. With an error it is the longest so far.
+func (p *Problem) longest(ctx context.Context, retry time.Duration) (best Choice, err error) {
 	// It takes the lease duration at least.
-	low, high := shortest-1, int(p.Objectives.Failover/time.Second)+1
-	var best Choice
-	for high-low > 1 {
-		middle := (low + high) / 2
-		s := p.settings(time.Duration(middle)*time.Second, retry)
+	low, high := p.shortest(retry).LeaseDuration-time.Second, p.Objectives.Failover.Truncate(time.Second)+time.Second
+	for high-low > time.Second {
+		middle := ((low + high) / 2).Truncate(time.Second)
+		s := p.settings(middle, retry)
 		p.Progress("trying " + s.String())
 		r, err := p.crash(ctx, s)
 		if err != nil {
 			return best, err
 		}
-		if r.Unrecovered == 0 && r.Failover.Count > 0 && r.Failover.At(0.99) <= p.Objectives.Failover {
-			low = middle
-			best = Choice{Settings: s, Failover: r.Failover.At(0.99), Outage: p.Outage(s)}
+		if p99 := r.Failover.At(0.99); r.Unrecovered == 0 && r.Failover.Count > 0 && p99 <= p.Objectives.Failover {
+			low, best = middle, Choice{Settings: s, Failover: p99, Calls: p.calls(retry), Outage: p.Outage(s)}
 		} else {
 			high = middle
 		}
@@ -265,8 +291,7 @@ func (p *Problem) Outage(s failover.Settings) time.Duration {
 
 func (p *Problem) crash(ctx context.Context, s failover.Settings) (failover.Result, error) {
 	c := p.World
-	c.Settings, c.Scenario = s, failover.Crash
-	c.Runs = min(searchRuns, c.Runs)
+	c.Settings, c.Scenario, c.Runs = s, failover.Crash, min(searchRuns, c.Runs)
 	return p.Simulate(ctx, c)
 }
 
@@ -277,69 +302,23 @@ func (p *Problem) impossible(ctx context.Context) error {
 		return fmt.Errorf("%.3g API calls/s are too few for %d candidates: even a retry period of %v costs %.3g",
 			p.Objectives.Calls, p.World.Candidates, longestPeriod, p.calls(longestPeriod))
 	}
-	lease := time.Second
-	for p.settings(lease, periods[0]).Validate() != nil {
-		lease += time.Second
-	}
-	s := p.settings(lease, periods[0])
+	s := p.shortest(periods[0])
 	r, err := p.crash(ctx, s)
 	if err != nil {
 		return err
 	}
 	if r.Failover.Count == 0 {
-		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s: of those with the shortest lease duration, %s", p.Objectives.Failover, p.Objectives.Calls, leaderless(s, r))
+		return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s: of those with the shortest lease duration, %s", p.Objectives.Failover, p.Objectives.Calls, leaderless(r))
 	}
 	return fmt.Errorf("no settings fail over in %v with at most %.3g API calls/s and clock rates that differ by %v: the nearest, %v, take %v",
 		p.Objectives.Failover, p.Objectives.Calls, p.Objectives.Skew, s, r.Failover.At(0.99).Round(100*time.Millisecond))
 }
 
 // leaderless says that nobody leads.
-func leaderless(s failover.Settings, r failover.Result) string {
+func leaderless(r failover.Result) string {
 	why := fmt.Sprintf("API calls (latency %v) outlast", r.Config.Latency)
 	if r.Config.Errors > 0 {
 		why = fmt.Sprintf("API calls (latency %v, %s fail) don't succeed within", r.Config.Latency, wording.Percent(r.Config.Errors))
 	}
-	return fmt.Sprintf("%v, nobody leads after a crash in any of %d runs: %s the renew deadline of %v", s, r.Config.Runs, why, s.RenewDeadline)
-}
-
-// scenarios simulates settings in all of them, with an error in some.
-func (p *Problem) scenarios(ctx context.Context, s failover.Settings) ([]failover.Result, error) {
-	var all []failover.Result
-	for _, scenario := range failover.Scenarios() {
-		c := p.World
-		c.Settings, c.Scenario = s, scenario
-		p.Progress(fmt.Sprintf("simulating %v: %s, %d runs", s, scenario, c.Runs))
-		r, err := p.Simulate(ctx, c)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
-// beyondSkew cuts leaders off while the clock of another candidate runs faster:
-// up to what is promised, and beyond.
-func (p *Problem) beyondSkew(ctx context.Context, s failover.Settings) ([]failover.Result, error) {
-	if !p.Clocks || p.World.Candidates < 2 {
-		return nil, nil
-	}
-	promised := float64(s.LeaseDuration) / float64(s.RenewDeadline)
-	var all []failover.Result
-	for _, share := range []float64{0.5, 0.99, 1.1, 1.25, 1.5, 2} {
-		c := p.World
-		c.Settings, c.Scenario = s, failover.Partition
-		c.Rates = make([]float64, c.Candidates)
-		for i := range c.Rates {
-			c.Rates[i] = 1
-		}
-		c.Rates[1] = 1 + (promised-1)*share
-		p.Progress(fmt.Sprintf("simulating %v: partition, a clock %.2f times as fast", s, c.Rates[1]))
-		r, err := p.Simulate(ctx, c)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
+	return fmt.Sprintf("%v, nobody leads after a crash in any of %d runs: %s the renew deadline of %v", r.Config.Settings, r.Config.Runs, why, r.Config.RenewDeadline)
 }

@@ -179,7 +179,7 @@ func TestImpossible(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 		assert.ErrorContains(t, err, "API calls (latency 20s) outlast the renew deadline")
 	}
-	assert.Contains(t, leaderless(failover.Defaults, failover.Result{Config: failover.Config{Errors: 0.9}}), ", 90% fail) don't succeed within the renew deadline of 10s")
+	assert.Contains(t, leaderless(failover.Result{Config: failover.Config{Settings: failover.Defaults, Errors: 0.9}}), ", 90% fail) don't succeed within the renew deadline of 10s")
 	p := problem(t)
 	p.Current.RetryPeriod = 0
 	_, err = Advise(t.Context(), p)
