@@ -105,7 +105,8 @@ func limiter(s predict.Settings, key string) string {
 )`, key, backOff, predict.Number(s.BucketRate), s.BucketBurst)
 }
 
-// client sets the client's limit, of which nothing is known without calls, and the resync period by this line.
+// client sets the client's limit, of which nothing is known without calls, and the resync
+// period by the given lines.
 func (a *Advice) client(resync string) (text string) {
 	s := a.Recommended
 	switch {
