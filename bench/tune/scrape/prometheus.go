@@ -25,12 +25,17 @@ type Query struct {
 	Progress func(doing string)
 }
 
-// queried are the metrics that are asked for, whatever is in front of their names.
+// anyPrefix is what may be in front of the names of what is asked for.
+const anyPrefix = "(.+_)?"
+
+// queried are the metrics that are asked for, one after the other.
 var queried = []string{
-	"workqueue_(adds_total|depth|retries_total|unfinished_work_seconds|longest_running_processor_seconds)",
-	"workqueue_queue_duration_seconds.*", "workqueue_work_duration_seconds.*",
-	"rest_client_(requests_total|request_retries_total|rate_limiter_duration_seconds.*)", "rest_client_request_duration_seconds.*",
-	"controller_runtime_(max_concurrent_reconciles|reconcile_total|reconcile_time_seconds.*)",
+	anyPrefix + "workqueue_(adds_total|depth|retries_total|unfinished_work_seconds|longest_running_processor_seconds)",
+	anyPrefix + "workqueue_queue_duration_seconds.*", anyPrefix + "workqueue_work_duration_seconds.*",
+	anyPrefix + "rest_client_(requests_total|request_retries_total|rate_limiter_duration_seconds.*)",
+	anyPrefix + "rest_client_request_duration_seconds.*",
+	anyPrefix + "controller_runtime_(max_concurrent_reconciles|reconcile_total|reconcile_time_seconds.*)",
+	"process_start_time_seconds",
 }
 
 // portion is how much of the range is asked for at once, so that no answer is too large.
@@ -47,23 +52,20 @@ func (q Query) Run(ctx context.Context, now time.Time) ([]*Snapshot, error) {
 	if !strings.HasPrefix(matchers, "{") || !strings.HasSuffix(matchers, "}") {
 		return nil, fmt.Errorf("--selector: found %q, expected matchers as in {job=\"kube-controller-manager\"}", q.Selector)
 	}
-	matchers = strings.TrimSuffix(strings.TrimSpace(strings.Trim(matchers, "{}")), ",")
+	if matchers = strings.TrimSuffix(strings.TrimSpace(strings.Trim(matchers, "{}")), ","); matchers != "" {
+		matchers = "," + matchers
+	}
+	step := ""
+	if q.Step > 0 {
+		step = ":" + model.Duration(q.Step).String()
+	}
 	var text strings.Builder
-	names := append([]string{}, queried...)
-	names = append(names, "process_start_time_seconds")
 	for begin := q.Range; begin > 0; begin -= portion {
-		for _, name := range names {
-			q.Progress(fmt.Sprintf("asking %s for %v of %s", shown, min(begin, portion), strings.TrimSuffix(name, ".*")))
-			prefix := "(.+_)?"
-			if name == "process_start_time_seconds" {
-				prefix = ""
-			}
-			step := ""
-			if q.Step > 0 {
-				step = ":" + model.Duration(q.Step).String()
-			}
-			query := fmt.Sprintf(`{__name__=~"%s%s",%s}[%s%s]`, prefix, name, matchers, model.Duration(min(begin, portion)), step)
-			value, _, err := asked.Query(ctx, strings.ReplaceAll(query, ",}", "}"), now.Add(-begin+min(begin, portion)))
+		span := min(begin, portion)
+		for _, name := range queried {
+			q.Progress(fmt.Sprintf("asking %s for %v of %s", shown, span, strings.TrimSuffix(strings.TrimPrefix(name, anyPrefix), ".*")))
+			query := fmt.Sprintf(`{__name__=~"%s"%s}[%s%s]`, name, matchers, model.Duration(span), step)
+			value, _, err := asked.Query(ctx, query, now.Add(span-begin))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", shown, plain(err))
 			}
@@ -102,35 +104,34 @@ func (q Query) client() (v1.API, error) {
 
 // plain is what a server answered, on one line.
 func plain(err error) error {
-	var e *v1.Error
-	if errors.As(err, &e) {
-		text := e.Msg
-		if e.Detail != "" && len(e.Detail) < 200 {
-			text += ": " + e.Detail
-		}
-		return errors.New(strings.Join(strings.Fields(text), " "))
+	e, ok := errors.AsType[*v1.Error](err)
+	if !ok {
+		return err
 	}
-	return err
+	text := e.Msg
+	if e.Detail != "" && len(e.Detail) < 200 {
+		text += ": " + e.Detail
+	}
+	return errors.New(strings.Join(strings.Fields(text), " "))
 }
 
 // write gives the samples of a series as OpenMetrics does.
 func write(w *strings.Builder, series *model.SampleStream) {
-	name := string(series.Metric[model.MetricNameLabel])
 	var labels []string
 	for k, v := range series.Metric {
 		if k != model.MetricNameLabel {
 			labels = append(labels, fmt.Sprintf("%s=%q", k, string(v)))
 		}
 	}
-	set := strings.Join(labels, ",")
-	for _, v := range series.Values {
-		fmt.Fprintf(w, "%s{%s} %v %d\n", name, set, float64(v.Value), int64(v.Timestamp))
+	sample := func(suffix, label string, v float64, at model.Time) {
+		set := strings.Join(append(labels[:len(labels):len(labels)], label), ",")
+		fmt.Fprintf(w, "%s%s{%s} %v %d\n", series.Metric[model.MetricNameLabel], suffix, strings.TrimSuffix(set, ","), v, at)
 	}
-	if set != "" {
-		set += ","
+	for _, v := range series.Values {
+		sample("", "", float64(v.Value), v.Timestamp)
 	}
 	for _, h := range series.Histograms {
-		at := int64(h.Timestamp)
+		bucket := func(bound, n float64) { sample("_bucket", fmt.Sprintf(`le="%v"`, bound), n, h.Timestamp) }
 		below, last := 0.0, 0.0
 		for _, b := range h.Histogram.Buckets {
 			low, high := max(0, float64(b.Lower)), float64(b.Upper)
@@ -138,14 +139,14 @@ func write(w *strings.Builder, series *model.SampleStream) {
 				break
 			}
 			if low > last { // what lies between belongs to no bucket that is listed
-				fmt.Fprintf(w, "%s_bucket{%sle=%q} %v %d\n", name, set, fmt.Sprint(low), below, at)
+				bucket(low, below)
 			}
 			last = high
 			below += float64(b.Count)
-			fmt.Fprintf(w, "%s_bucket{%sle=%q} %v %d\n", name, set, fmt.Sprint(high), below, at)
+			bucket(high, below)
 		}
-		fmt.Fprintf(w, "%s_bucket{%sle=\"+Inf\"} %v %d\n", name, set, float64(h.Histogram.Count), at)
-		fmt.Fprintf(w, "%s_sum{%s} %v %d\n", name, strings.TrimSuffix(set, ","), float64(h.Histogram.Sum), at)
-		fmt.Fprintf(w, "%s_count{%s} %v %d\n", name, strings.TrimSuffix(set, ","), float64(h.Histogram.Count), at)
+		bucket(math.Inf(1), float64(h.Histogram.Count))
+		sample("_sum", "", float64(h.Histogram.Sum), h.Timestamp)
+		sample("_count", "", float64(h.Histogram.Count), h.Timestamp)
 	}
 }

@@ -62,36 +62,31 @@ func Redacted(source string) string {
 func get(ctx context.Context, address string) ([]*Snapshot, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	shown := Redacted(address)
-	req, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err // which url.Error redacts
-	}
-	req.Header.Set("Accept", "text/plain;version=0.0.4")
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, inTime(ctx, limited, shown, err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw of the pod's proxy may have the rights to ask)", shown, answer.Status)
-	}
-	list, err := unzip(shown, answer.Body)
-	if err != nil {
-		return nil, inTime(ctx, limited, shown, err)
+	list, err := answer(limited, address)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return nil, fmt.Errorf("%s: no whole answer came within %v, expected one", Redacted(address), patience)
 	}
 	for _, s := range list {
 		if s.Taken.IsZero() {
 			s.Taken = time.Now()
 		}
 	}
-	return list, nil
+	return list, err
 }
 
-// inTime says it of an error that comes of the end of patience.
-func inTime(ctx, limited context.Context, source string, err error) error {
-	if ctx.Err() == nil && limited.Err() != nil {
-		return fmt.Errorf("%s: no whole answer came within %v, expected one", source, patience)
+func answer(ctx context.Context, address string) ([]*Snapshot, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err // which url.Error redacts
 	}
-	return err
+	req.Header.Set("Accept", "text/plain;version=0.0.4")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: answered %s, expected 200 OK (kubectl get --raw of the pod's proxy may have the rights to ask)", Redacted(address), answer.Status)
+	}
+	return unzip(Redacted(address), answer.Body)
 }
