@@ -40,14 +40,14 @@ func Between(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 	if !slices.ContainsFunc(begin.Names(), func(name string) bool { _, ok := end.Queues[name]; return ok }) {
 		return nil, fmt.Errorf("%s and %s have no queue in common (%s, and %s): they are of two processes", begin.Source, end.Source, strings.Join(begin.Names(), ", "), strings.Join(end.Names(), ", "))
 	}
-	counts, fallen := begin.to(end)
-	if fallen > 0 && fallen == changed(begin, end) {
-		if back, again := end.to(begin); again == 0 && len(back.Queues) > 0 {
+	counts, worked, fallen := begin.to(end)
+	if fallen > 0 && fallen == worked {
+		if _, _, again := end.to(begin); again == 0 {
 			return nil, fmt.Errorf("%s counts less than %s throughout: begin and end are swapped", end.Source, begin.Source)
 		}
 		return nil, fmt.Errorf("%s: counters of every queue that worked fell since %s (%s), so the process restarted: take two scrapes of one process, or the second alone with --duration", end.Source, begin.Source, counts.fallen())
 	}
-	d.Counts = counts.finest()
+	d.Counts = counts
 	return d, nil
 }
 
@@ -66,10 +66,7 @@ func restarted(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 		return nil, fmt.Errorf("%s: the process started %v after that of %s, so its counters began again: take two scrapes of one process, or the second alone with --duration",
 			end.Source, end.Started.Sub(begin.Started).Round(time.Second), begin.Source)
 	}
-	d, err := Since(end, lived)
-	if err != nil {
-		return nil, err
-	}
+	d, _ := Since(end, lived) // no error is of one that is told the duration
 	d.Told, d.restarted = "process_start_time_seconds, since the restart", true
 	for name, q := range d.Queues {
 		q.Doubts = append(slices.Clone(q.Doubts), fmt.Sprintf("the process restarted: only the %v since then count, in which it lists all objects first; two scrapes without a restart between them say more", lived.Round(time.Second)))
@@ -81,8 +78,9 @@ func restarted(begin, end *Snapshot, interval time.Duration) (*Delta, error) {
 // Since is what one process counted in all. The duration may be 0 if the scrape
 // tells when it was taken and when the process started.
 func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
-	d := &Delta{Interval: duration, Told: "--duration", Counts: s.Counts.finest()}
-	for name, q := range d.Queues {
+	d := &Delta{Interval: duration, Told: "--duration", Counts: Counts{Queues: map[string]Queue{}, Client: s.Client}}
+	for name, q := range s.Queues {
+		q = q.finest()
 		q.Grown = q.Depth // from an empty queue
 		d.Queues[name] = q
 	}
@@ -104,23 +102,21 @@ func Since(s *Snapshot, duration time.Duration) (*Delta, error) {
 
 // finest takes the work durations from whichever histogram has the finer buckets,
 // if both are of the same reconciles.
-func (c Counts) finest() Counts {
-	queues := maps.Clone(c.Queues)
-	for name, q := range queues {
-		n := q.Work.Count()
-		if r := q.Reconcile.Count(); r > 0 && (n == 0 || math.Abs(r/n-1) < 0.02 && q.Reconcile.Buckets() > q.Work.Buckets()) {
-			q.Work = q.Reconcile
-			queues[name] = q
-		}
+func (q Queue) finest() Queue {
+	n, r := q.Work.Count(), q.Reconcile.Count()
+	if r > 0 && (n == 0 || math.Abs(r/n-1) < 0.02 && q.Reconcile.Buckets() > q.Work.Buckets()) {
+		q.Work = q.Reconcile
 	}
-	c.Queues = queues
-	return c
+	return q
 }
 
-// to subtracts begin from end, and counts the queues whose counters fell.
-func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
-	c := Counts{Queues: map[string]Queue{}}
-	fallen := 0
+// to subtracts begin from end, and counts the queues that counted anything in between and
+// those whose counters fell.
+func (begin *Snapshot) to(end *Snapshot) (c Counts, worked, fallen int) {
+	c = Counts{Queues: map[string]Queue{}, Client: end.Client.minus(begin.Client)}
+	for name := range begin.Queues {
+		c.Queues[name] = Queue{Name: name, Reset: true, Doubts: []string{"the queue is missing at the end"}}
+	}
 	for name, q := range end.Queues {
 		was, known := begin.Queues[name]
 		since, err := q.minus(was)
@@ -128,19 +124,16 @@ func (begin *Snapshot) to(end *Snapshot) (Counts, int) {
 			since.Doubts = append(slices.Clone(since.Doubts), "the queue is missing at the begin, so all that it ever counted is taken to be of the interval")
 		}
 		if err != nil {
-			since.Doubts = append(since.Doubts, err.Error())
+			since.Doubts = append(slices.Clone(since.Doubts), err.Error())
 			since.Reset = true
 			fallen++
 		}
-		c.Queues[name] = since
-	}
-	for name := range begin.Queues {
-		if _, ok := end.Queues[name]; !ok {
-			c.Queues[name] = Queue{Name: name, Reset: true, Doubts: []string{"the queue is missing at the end"}}
+		if q.Adds != was.Adds || q.Work.Sum != was.Work.Sum || q.Work.Count() != was.Work.Count() {
+			worked++
 		}
+		c.Queues[name] = since.finest()
 	}
-	c.Client = end.Client.minus(begin.Client)
-	return c, fallen
+	return c, worked, fallen
 }
 
 // fallen names one counter of those that fell.
@@ -154,23 +147,12 @@ func (c Counts) fallen() string {
 	return ""
 }
 
-// changed counts the queues that counted anything in between.
-func changed(begin, end *Snapshot) int {
-	n := 0
-	for name, q := range end.Queues {
-		if earlier := begin.Queues[name]; q.Adds != earlier.Adds || q.Work.Sum != earlier.Work.Sum || q.Work.Count() != earlier.Work.Count() {
-			n++
-		}
-	}
-	return n
-}
-
 func (q Queue) minus(earlier Queue) (Queue, error) {
 	since := q
 	since.Grown = q.Depth - earlier.Depth
 	var problems []error
 	counter := func(family string, now, before float64) float64 {
-		if q.series[family] == 0 && earlier.series[family] > 0 {
+		if q.series[family] == 0 {
 			return 0 // its being missing is among the doubts
 		}
 		if now < before {
@@ -184,32 +166,28 @@ func (q Queue) minus(earlier Queue) (Queue, error) {
 	for result, n := range since.Results {
 		since.Results[result] = counter("controller_runtime_reconcile_total", n, earlier.Results[result])
 	}
-	var err error
-	if since.Wait, err = q.Wait.minus(earlier.Wait); err != nil {
-		problems = append(problems, fmt.Errorf("workqueue_queue_duration_seconds %w", err))
+	histogram := func(family string, now, before Histogram) Histogram {
+		h, err := now.minus(before)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s %w", family, err))
+		}
+		return h
 	}
-	if since.Work, err = q.Work.minus(earlier.Work); err != nil {
-		problems = append(problems, fmt.Errorf("workqueue_work_duration_seconds %w", err))
-	}
-	if since.Reconcile, err = q.Reconcile.minus(earlier.Reconcile); err != nil {
-		problems = append(problems, fmt.Errorf("controller_runtime_reconcile_time_seconds %w", err))
-	}
+	since.Wait = histogram("workqueue_queue_duration_seconds", q.Wait, earlier.Wait)
+	since.Work = histogram("workqueue_work_duration_seconds", q.Work, earlier.Work)
+	since.Reconcile = histogram("controller_runtime_reconcile_time_seconds", q.Reconcile, earlier.Reconcile)
 	return since, errors.Join(problems...)
 }
 
 // minus leaves a family out that fell: the queues then tell of the restart.
 func (c Client) minus(earlier Client) Client {
-	var since Client
+	since := Client{Requests: map[string]float64{}, Retries: max(0, c.Retries-earlier.Retries)}
 	for code, n := range c.Requests {
 		if n -= earlier.Requests[code]; n > 0 {
-			if since.Requests == nil {
-				since.Requests = map[string]float64{}
-			}
 			since.Requests[code] = n
 		}
 	}
 	since.Limiter, _ = c.Limiter.minus(earlier.Limiter)
 	since.Request, _ = c.Request.minus(earlier.Request)
-	since.Retries = max(0, c.Retries-earlier.Retries)
 	return since
 }

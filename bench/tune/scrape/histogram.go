@@ -1,7 +1,7 @@
 package scrape
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 )
@@ -92,27 +92,42 @@ func (h Histogram) Precision() float64 {
 
 // plus adds the buckets of two histograms, by the bounds that both can tell.
 func (h Histogram) plus(o Histogram) Histogram {
-	if len(h.Counts) == 0 {
-		return o.clone()
+	switch {
+	case len(h.Counts) == 0:
+		return o
+	case len(o.Counts) == 0:
+		return h
 	}
-	if len(o.Counts) == 0 {
-		return h.clone()
-	}
-	a, b := aligned(h, o)
-	sum := a.clone()
-	for i, c := range b.Counts {
+	sum, o := aligned(h, o)
+	for i, c := range o.Counts {
 		sum.Counts[i] += c
 	}
-	sum.Sum += b.Sum
+	sum.Sum += o.Sum
 	return sum
 }
 
-// aligned gives two histograms the same bounds: all of both but those that lie within a
+// minus is what was recorded since an earlier state of the same histogram; nothing is
+// known of one that is gone.
+func (h Histogram) minus(earlier Histogram) (Histogram, error) {
+	if len(h.Counts) == 0 || len(earlier.Counts) == 0 {
+		return h, nil
+	}
+	if len(h.Bounds) == 0 != (len(earlier.Bounds) == 0) {
+		return Histogram{}, errors.New("has other buckets at the end than at the begin")
+	}
+	since, earlier := aligned(h, earlier)
+	for i, c := range earlier.Counts {
+		since.Counts[i] -= c
+	}
+	if since.Sum -= earlier.Sum; since.Sum < 0 || slices.Min(since.Counts) < 0 {
+		return Histogram{}, errors.New("fell between begin and end")
+	}
+	return since, nil
+}
+
+// aligned copies two histograms with the same bounds: all of both but those that lie within a
 // bucket of the other that holds something. Native histograms list no empty buckets.
 func aligned(a, b Histogram) (Histogram, Histogram) {
-	if slices.Equal(a.Bounds, b.Bounds) {
-		return a, b
-	}
 	bounds := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Bounds, b.Bounds))))
 	bounds = slices.DeleteFunc(bounds, func(x float64) bool { return a.within(x) || b.within(x) })
 	return a.coarser(bounds), b.coarser(bounds)
@@ -133,34 +148,4 @@ func (h Histogram) coarser(bounds []float64) Histogram {
 		to.Counts[at] += c
 	}
 	return to
-}
-
-func (h Histogram) clone() Histogram {
-	return Histogram{slices.Clone(h.Bounds), slices.Clone(h.Counts), h.Sum}
-}
-
-// minus is what was recorded since an earlier state of the same histogram; nothing is
-// known of one that is gone.
-func (h Histogram) minus(earlier Histogram) (Histogram, error) {
-	switch {
-	case len(h.Counts) == 0:
-		return Histogram{}, nil
-	case len(earlier.Counts) == 0:
-		return h.clone(), nil
-	}
-	if len(h.Bounds) == 0 != (len(earlier.Bounds) == 0) {
-		return Histogram{}, fmt.Errorf("has other buckets at the end than at the begin")
-	}
-	h, earlier = aligned(h, earlier)
-	since := h.clone()
-	for i, c := range earlier.Counts {
-		since.Counts[i] -= c
-		if since.Counts[i] < 0 {
-			return Histogram{}, errReset
-		}
-	}
-	if since.Sum = h.Sum - earlier.Sum; since.Sum < 0 {
-		return Histogram{}, errReset
-	}
-	return since, nil
 }

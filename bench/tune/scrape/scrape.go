@@ -13,7 +13,6 @@
 package scrape
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -105,5 +104,3 @@ type Delta struct {
 
 	restarted bool // only what was counted since is here
 }
-
-var errReset = errors.New("fell between begin and end")

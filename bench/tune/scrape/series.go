@@ -70,10 +70,13 @@ func Over(series []*Snapshot, interval time.Duration) (*Delta, error) {
 		if begin.Taken.IsZero() {
 			at = time.Duration(i) * interval
 		}
-		if err != nil || d.restarted || slices.ContainsFunc(slices.Collect(maps.Values(d.Queues)), func(q Queue) bool { return q.Reset }) {
-			why := ""
-			if err == nil && !d.restarted {
-				why = fmt.Sprintf("counters don't go on (%s), so ", d.fallen())
+		why := ""
+		if err == nil {
+			why = d.fallen()
+		}
+		if err != nil || d.restarted || why != "" {
+			if why != "" {
+				why = fmt.Sprintf("counters don't go on (%s), so ", why)
 			}
 			sum.Gaps = append(sum.Gaps, why+fmt.Sprintf("the process restarted, or was another, %v after the first scrape: that step counts for nothing", at.Round(time.Second)))
 			continue
@@ -109,15 +112,9 @@ func (d *Delta) add(step *Delta, at time.Duration) {
 // gaps names the steps that are much longer than most.
 func (d *Delta) gaps(spans []float64) {
 	usual := verdict.Summarise(spans, 0.95).Center
-	long, most := 0, 0.0
-	for _, span := range spans {
-		if span > 2.5*usual {
-			long++
-			most = max(most, span)
-		}
-	}
-	if long > 0 {
-		d.Gaps = append(d.Gaps, fmt.Sprintf("%s no scrape came for more than twice the usual %.3g s, at most for %.3g s: what was counted there counts, but not when", wording.Count(long, "time"), usual, most))
+	long := slices.DeleteFunc(slices.Clone(spans), func(span float64) bool { return span <= 2.5*usual })
+	if len(long) > 0 {
+		d.Gaps = append(d.Gaps, fmt.Sprintf("%s no scrape came for more than twice the usual %.3g s, at most for %.3g s: what was counted there counts, but not when", wording.Count(len(long), "time"), usual, slices.Max(long)))
 	}
 }
 
@@ -139,12 +136,11 @@ func (c Client) plus(next Client) Client {
 }
 
 func added(a, b map[string]float64) map[string]float64 {
-	if len(a) == 0 {
-		return maps.Clone(b)
-	}
-	sum := maps.Clone(a)
-	for k, v := range b {
-		sum[k] += v
+	sum := map[string]float64{}
+	for _, m := range []map[string]float64{a, b} {
+		for k, v := range m {
+			sum[k] += v
+		}
 	}
 	return sum
 }
@@ -157,14 +153,11 @@ func Sum(list []*Delta) *Delta {
 		sum.Gaps = append(sum.Gaps, d.Gaps...)
 		sum.Client = sum.Client.plus(d.Client)
 		for name, q := range d.Queues {
-			was, ok := sum.Queues[name]
-			both := q
-			if ok {
-				both = was.plus(q)
-				both.Depth, both.Unfinished = was.Depth+q.Depth, was.Unfinished+q.Unfinished
-				both.Longest, both.Workers = max(was.Longest, q.Longest), max(was.Workers, q.Workers)
-				both.Steps = together(was.Steps, q.Steps)
-			}
+			was := sum.Queues[name]
+			both := was.plus(q)
+			both.Depth, both.Unfinished = was.Depth+q.Depth, was.Unfinished+q.Unfinished
+			both.Longest, both.Workers = max(was.Longest, q.Longest), max(was.Workers, q.Workers)
+			both.Steps = together(was.Steps, q.Steps)
 			sum.Queues[name] = both
 		}
 	}
@@ -192,11 +185,9 @@ func together(a, b []Step) []Step {
 func Active(deltas map[string]*Delta) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(deltas)) {
-		for _, q := range deltas[name].Queues {
-			if q.Work.Count() > 0 {
-				names = append(names, name)
-				break
-			}
+		queues := deltas[name].Queues
+		if slices.ContainsFunc(deltas[name].Names(), func(q string) bool { return queues[q].Work.Count() > 0 }) {
+			names = append(names, name)
 		}
 	}
 	return names
