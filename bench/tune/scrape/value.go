@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,26 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 )
+
+// A value is what a series holds.
+type value struct {
+	series string // its name and labels
+	kind   string
+	*dto.Metric
+}
+
+func valueOf(family *dto.MetricFamily, m *dto.Metric) value {
+	var labels []string
+	for _, l := range m.Label {
+		labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+	}
+	v := value{family.GetName(), strings.ToLower(family.GetType().String()), m}
+	if len(labels) > 0 {
+		slices.Sort(labels)
+		v.series += "{" + strings.Join(labels, ",") + "}"
+	}
+	return v
+}
 
 func label(m *dto.Metric, name string) string {
 	for _, l := range m.Label {
@@ -18,62 +39,55 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// where names a series in an error.
-func where(family string, m *dto.Metric) string {
-	var labels []string
-	for _, l := range m.Label {
-		labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
-	}
-	slices.Sort(labels)
-	if len(labels) == 0 {
-		return family
-	}
-	return family + "{" + strings.Join(labels, ",") + "}"
+func (v value) fault(format string, args ...any) error {
+	return fmt.Errorf("%s: %s", v.series, fmt.Sprintf(format, args...))
 }
 
-func checked(family string, m *dto.Metric, kind dto.MetricType) (float64, error) {
-	var v float64
-	switch kind {
-	case dto.MetricType_COUNTER:
-		v = m.GetCounter().GetValue()
-	case dto.MetricType_GAUGE:
-		v = m.GetGauge().GetValue()
-	case dto.MetricType_UNTYPED:
-		v = m.GetUntyped().GetValue()
-	default:
-		return 0, fmt.Errorf("%s: found a %s, expected a counter or gauge", where(family, m), strings.ToLower(kind.String()))
+func usable(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
+
+// number adds the value to one that counts.
+func (v value) number(to *float64) error {
+	if v.Counter == nil && v.Gauge == nil && v.Untyped == nil {
+		return v.fault("found a %s, expected a counter or gauge", v.kind)
 	}
-	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		return 0, fmt.Errorf("%s: found %v, expected a number of 0 or more", where(family, m), v)
+	x := v.GetCounter().GetValue() + v.GetGauge().GetValue() + v.GetUntyped().GetValue() // of which there is one
+	if !usable(x) {
+		return v.fault("found %v, expected a number of 0 or more", x)
 	}
-	return v, nil
+	*to += x
+	return nil
+}
+
+// numberBy adds the value to those that count by a label.
+func (v value) numberBy(name string, to *map[string]float64) error {
+	x := 0.0
+	err := v.number(&x)
+	*to = added(*to, map[string]float64{label(v.Metric, name): x})
+	return err
 }
 
 // longestSum is more than all workers of a process can have spent, in seconds: a million of
 // them for thirty years.
 const longestSum = 1e15
 
-func addHistogram(to *Histogram, family string, kind dto.MetricType, m *dto.Metric) error {
-	if kind != dto.MetricType_HISTOGRAM {
-		return fmt.Errorf("%s: found a %s, expected a histogram (client-go writes one since v0.12)", where(family, m), strings.ToLower(kind.String()))
+// histogram adds the value to one of durations.
+func (v value) histogram(to *Histogram) error {
+	if v.Histogram == nil {
+		return v.fault("found a %s, expected a histogram (client-go writes one since v0.12)", v.kind)
 	}
-	var h Histogram
-	before, sum := 0.0, m.GetHistogram().GetSampleSum()
 	// The samples of a family may come in any order, so their buckets may too.
-	buckets := slices.Clone(m.GetHistogram().GetBucket())
-	slices.SortFunc(buckets, func(a, b *dto.Bucket) int {
-		if a.GetUpperBound() < b.GetUpperBound() {
-			return -1
-		}
-		return 1
+	buckets := slices.SortedFunc(slices.Values(v.Histogram.Bucket), func(a, b *dto.Bucket) int {
+		return cmp.Compare(a.GetUpperBound(), b.GetUpperBound())
 	})
+	h := Histogram{Sum: v.Histogram.GetSampleSum()}
+	before := 0.0
 	for i, bucket := range buckets {
-		if i > 0 && bucket.GetUpperBound() == buckets[i-1].GetUpperBound() {
-			return fmt.Errorf("%s: found the bucket le=%q twice, expected each series once", where(family, m), fmt.Sprint(bucket.GetUpperBound()))
-		}
 		bound, n := bucket.GetUpperBound(), float64(bucket.GetCumulativeCount())
-		if math.IsNaN(bound) || n < before {
-			return fmt.Errorf("%s: found a bucket le=%q of %v after %v, expected counts that rise", where(family, m), fmt.Sprint(bound), n, before)
+		switch {
+		case i > 0 && bound == buckets[i-1].GetUpperBound():
+			return v.fault("found the bucket le=%q twice, expected each series once", fmt.Sprint(bound))
+		case math.IsNaN(bound) || n < before:
+			return v.fault("found a bucket le=%q of %v after %v, expected counts that rise", fmt.Sprint(bound), n, before)
 		}
 		h.Counts = append(h.Counts, n-before)
 		before = n
@@ -81,17 +95,16 @@ func addHistogram(to *Histogram, family string, kind dto.MetricType, m *dto.Metr
 			h.Bounds = append(h.Bounds, bound)
 		}
 	}
-	total := float64(m.GetHistogram().GetSampleCount())
+	total := float64(v.Histogram.GetSampleCount())
 	if len(h.Counts) == len(h.Bounds) {
 		h.Counts = append(h.Counts, total-before)
 	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) || sum < 0 || h.Count() != total || h.Counts[len(h.Counts)-1] < 0 {
-		return fmt.Errorf("%s: found a count of %v, a sum of %v and %v in the buckets, expected them to agree", where(family, m), total, sum, h.Count())
+	switch {
+	case !usable(h.Sum) || h.Count() != total || h.Counts[len(h.Counts)-1] < 0:
+		return v.fault("found a count of %v, a sum of %v and %v in the buckets, expected them to agree", total, h.Sum, h.Count())
+	case h.Sum > longestSum:
+		return v.fault("found a sum of %v s, expected less than %v", h.Sum, longestSum)
 	}
-	if sum > longestSum {
-		return fmt.Errorf("%s: found a sum of %v s, expected less than %v", where(family, m), sum, longestSum)
-	}
-	h.Sum = sum
 	*to = to.plus(h)
 	return nil
 }
