@@ -56,12 +56,9 @@ func FlavourOf(d *scrape.Delta) Flavour {
 // Current fills in what was not given: by the metrics, then by the defaults. The workers stay 0
 // where neither says how many they are.
 func (f Flavour) Current(given predict.Current, q scrape.Queue) predict.Current {
-	c := predict.Current{Settings: given.Settings, Told: maps.Clone(given.Told)}
-	if c.Told == nil {
-		c.Told = map[string]string{}
-	}
+	c := predict.Current{Settings: given.Settings, Told: map[string]string{}}
+	maps.Copy(c.Told, given.Told)
 	base := predict.Defaults()
-	told := "default of " + string(f)
 	switch f {
 	case ControllerRuntime:
 		base.Workers, base.QPS, base.Burst, base.Resync = 1, 0, 0, 10*time.Hour
@@ -76,7 +73,7 @@ func (f Flavour) Current(given predict.Current, q scrape.Queue) predict.Current 
 	if q.Workers > 0 && c.Told["workers"] == "" {
 		c.Workers, c.Told["workers"] = int(q.Workers), "metrics"
 	}
-	Fill(&c, base, told)
+	Fill(&c, base, "default of "+string(f))
 	return c
 }
 
