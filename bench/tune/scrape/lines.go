@@ -108,7 +108,7 @@ func cut(r io.Reader) (*text, error) {
 	return t, nil
 }
 
-// add takes a line, unless it is of a _created sample, without prefix and exemplar.
+// add takes a line of a family that is read, without prefix and exemplar.
 func (t *text) add(line string) error {
 	if declared, ok := strings.CutPrefix(line, "# TYPE "); ok {
 		name, kind, _ := strings.Cut(declared, " ")

@@ -183,25 +183,21 @@ func together(a, b []Step) []Step {
 
 // Active are the replicas, by name, that worked: of those that elect a leader it is one.
 func Active(deltas map[string]*Delta) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(deltas)) {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(deltas)), func(name string) bool {
 		queues := deltas[name].Queues
-		if slices.ContainsFunc(deltas[name].Names(), func(q string) bool { return queues[q].Work.Count() > 0 }) {
-			names = append(names, name)
-		}
-	}
-	return names
+		return !slices.ContainsFunc(deltas[name].Names(), func(q string) bool { return queues[q].Work.Count() > 0 })
+	})
 }
 
 // Described lists targets for a message, not all of many.
 func Described(targets []string) string {
-	const shown = 5
-	targets = slices.Clone(targets)
-	for i, name := range targets {
-		targets[i] = cmp.Or(name, "one without a pod or instance")
+	var shown []string
+	for _, name := range targets[:min(5, len(targets))] {
+		shown = append(shown, cmp.Or(name, "one without a pod or instance"))
 	}
-	if len(targets) > shown {
-		return strings.Join(targets[:shown], ", ") + fmt.Sprintf(" and %d more", len(targets)-shown)
+	text := strings.Join(shown, ", ")
+	if more := len(targets) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return strings.Join(targets, ", ")
+	return text
 }
