@@ -130,6 +130,12 @@ func TestGaps(t *testing.T) {
 	d, err = Over(series, 20*time.Second)
 	require.NoError(t, err)
 	assert.Equal(t, 140*time.Second, d.Interval)
+	// One of them tells its time: the interval is what says where the steps lie.
+	series[1].Taken = time.UnixMilli(1_764_100_000_000)
+	timed, err := Over(series, 20*time.Second)
+	require.NoError(t, err)
+	assert.Equal(t, d.Queues, timed.Queues)
+	series[1].Taken = time.Time{}
 	_, err = Over(series, 0)
 	assert.ErrorContains(t, err, "expected --interval")
 }

@@ -66,9 +66,9 @@ func Over(series []*Snapshot, interval time.Duration) (*Delta, error) {
 		if err != nil && interval == 0 && begin.Taken.IsZero() {
 			return nil, err
 		}
-		at := begin.Taken.Sub(series[0].Taken)
-		if begin.Taken.IsZero() {
-			at = time.Duration(i) * interval
+		at := time.Duration(i) * interval
+		if interval == 0 {
+			at = begin.Taken.Sub(series[0].Taken)
 		}
 		why := ""
 		if err == nil {
