@@ -46,10 +46,7 @@ func Latencies(calls []float64, latency float64) []float64 {
 			k--
 		}
 		if k > 0 {
-			d, err := randvar.Gamma(float64(k), max(0.01, 1/math.Sqrt(float64(k))))
-			if err != nil {
-				d = randvar.Constant(float64(k)) // so many calls scatter by less than a hundredth
-			}
+			d, _ := randvar.Gamma(float64(k), max(0.01, 1/math.Sqrt(float64(k)))) // has every such member
 			list[i] = d.Quantile(u / calls[k])
 		}
 		sum += list[i]
@@ -73,25 +70,23 @@ func likelihood(h scrape.Histogram, below func(float64) float64, calls Calls) fl
 
 // shares is what of a service time with the calls beside it lies in each bucket.
 func shares(h scrape.Histogram, below func(float64) float64, calls Calls) []float64 {
-	list := make([]float64, len(h.Counts))
-	before := 0.0
 	shorter := make([]float64, len(calls)) // than each stretch
 	for k, s := range calls[1:] {
 		shorter[k+1] = below(s.From)
 	}
-	for i := range list {
-		now := 1.0
-		if i < len(h.Bounds) {
-			now = 0
-			for k, s := range calls {
-				for _, latency := range s.Calls {
-					if h.Bounds[i]-latency > s.From {
-						now += (below(min(h.Bounds[i]-latency, s.To)) - shorter[k]) / float64(len(s.Calls))
-					}
+	list := make([]float64, len(h.Counts))
+	list[len(list)-1] = 1
+	for i, bound := range h.Bounds {
+		for k, s := range calls {
+			for _, latency := range s.Calls {
+				if bound-latency > s.From {
+					list[i] += (below(min(bound-latency, s.To)) - shorter[k]) / float64(len(s.Calls))
 				}
 			}
 		}
-		list[i], before = now-before, now
+	}
+	for i := len(list) - 1; i > 0; i-- {
+		list[i] -= list[i-1] // what is up to the bound before
 	}
 	return list
 }

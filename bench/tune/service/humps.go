@@ -1,8 +1,10 @@
 package service
 
 import (
-	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"math"
+	"slices"
+
+	"github.com/informerbench/informerbench/bench/tune/scrape"
 )
 
 // humps are distributions that repeat a histogram of work, calls included: for
@@ -10,16 +12,18 @@ import (
 // humps are within their buckets, and whether the longer work is as far up in its
 // buckets as the shorter in its own, is left open: the waits may tell.
 func humps(h scrape.Histogram, mean float64) []Likely {
+	// Which of the buckets' shares they repeat is as many figures that are left free.
+	free := float64(h.Buckets()-2) / 2 * math.Log(h.Count())
 	var list []Likely
 	for _, width := range []float64{0.02, 0.5, 1} {
 		for _, tilt := range []float64{-0.9, -0.75, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9} {
 			if s, ok := pieces(h, mean, width, tilt); ok {
-				list = append(list, Likely{Shape: s, kind: "humps", at: math.Log(s.CV)})
+				list = append(list, Likely{Shape: s, Log: likelihood(h, s.Of(mean).Below, none) - max(0, free)})
 			}
 		}
 	}
 	for i := range list {
-		list[i].Log = math.Log(priors["humps"] / float64(len(list)))
+		list[i].Log += math.Log(priors["humps"] / float64(len(list)))
 	}
 	return list
 }
@@ -30,6 +34,10 @@ func humps(h scrape.Histogram, mean float64) []Likely {
 // last bucket's is further up than the first's.
 func pieces(h scrape.Histogram, mean, width, tilt float64) (Shape, bool) {
 	const parts = 4 // straight lines for each bucket
+	if len(h.Bounds) == 0 {
+		return Shape{}, false
+	}
+	ends := slices.Concat([]float64{0}, h.Bounds, []float64{10 * h.Bounds[len(h.Bounds)-1]})
 	first, last := len(h.Counts), 0
 	for i, n := range h.Counts {
 		if n > 0 {
@@ -42,14 +50,8 @@ func pieces(h scrape.Histogram, mean, width, tilt float64) (Shape, bool) {
 			if n == 0 {
 				continue
 			}
-			low, high := 0.0, 10*h.Bounds[len(h.Bounds)-1]
-			if i > 0 {
-				low = h.Bounds[i-1]
-			}
-			if i < len(h.Bounds) {
-				high = h.Bounds[i]
-			}
-			low = max(low, high/10)
+			high := ends[i+1]
+			low := max(ends[i], high/10)
 			place := middle + tilt*(float64(i-first)/float64(max(1, last-first))-0.5)
 			from, to := min(max(0, place-width/2), 0.99), min(1, max(place+width/2, 0.01))
 			for k := range parts + 1 {
@@ -68,15 +70,9 @@ func pieces(h scrape.Histogram, mean, width, tilt float64) (Shape, bool) {
 		at[len(at)-1] = 1
 		return at, points
 	}
-	average := func(at, points []float64) float64 {
-		sum := 0.0
-		for i := 1; i < len(at); i++ {
-			sum += (at[i] - at[i-1]) * (points[i] + points[i-1]) / 2
-		}
-		return sum
-	}
-	low, high := -(width+math.Abs(tilt))/2, 1+(width+math.Abs(tilt))/2
-	if len(h.Bounds) == 0 || average(curve(low)) > mean || average(curve(high)) < mean {
+	reach := (width + math.Abs(tilt)) / 2
+	low, high := -reach, 1+reach
+	if average(curve(low)) > mean || average(curve(high)) < mean {
 		return Shape{}, false
 	}
 	for range 60 {
@@ -87,15 +83,12 @@ func pieces(h scrape.Histogram, mean, width, tilt float64) (Shape, bool) {
 		}
 	}
 	at, points := curve(high)
-	s := Shape{Family: "quantiles", at: at, Whole: true}
 	squares := 0.0
-	for i, x := range points {
-		s.points = append(s.points, x/mean)
-		if i > 0 {
-			a, b := points[i-1], x
-			squares += (at[i] - at[i-1]) * (a*a + a*b + b*b) / 3
-		}
+	for i, b := range points[1:] {
+		a := points[i]
+		squares += (at[i+1] - at[i]) * (a*a + a*b + b*b) / 3
 	}
-	s.CV = math.Sqrt(max(0, squares/(mean*mean)-1))
+	s := straight("humps", at, points, mean, variation(mean, squares))
+	s.Whole = true
 	return s, true
 }

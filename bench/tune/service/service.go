@@ -25,9 +25,8 @@ type Shape struct {
 	CV     float64 // coefficient of variation
 	Whole  bool    // it is of the API calls' latency, too
 
-	points []float64 // quantiles, of mean 1
-	at     []float64 // their probabilities
-	tail   float64   // Pareto's exponent
+	at, points []float64 // probabilities, and quantiles of mean 1 with straight lines between
+	tail       float64   // Pareto's exponent
 }
 
 // Of gives the distribution with that mean, in seconds; of the extreme of a family, which
@@ -36,31 +35,28 @@ func (s Shape) Of(mean float64) randvar.Dist {
 	if !(mean > 1e-12) {
 		return randvar.Dist{}
 	}
-	d, err := s.member(mean)
+	d, err := randvar.Constant(mean), error(nil)
+	switch s.Family {
+	case "constant":
+	case "lognormal":
+		sigma := math.Sqrt(math.Log1p(s.CV * s.CV))
+		median := mean * math.Exp(-sigma*sigma/2)
+		d, err = randvar.Lognormal(median, median*math.Exp(z99*sigma))
+	case "exponential", "gamma":
+		d, err = randvar.Gamma(mean, s.CV)
+	case "pareto":
+		d, err = randvar.Pareto(mean*(s.tail-1)/s.tail, s.tail)
+	default:
+		points := slices.Clone(s.points)
+		for i := range points {
+			points[i] *= mean
+		}
+		d, err = randvar.Quantiles(s.at, points)
+	}
 	if err != nil {
 		return randvar.Constant(mean)
 	}
 	return d
-}
-
-func (s Shape) member(mean float64) (randvar.Dist, error) {
-	switch s.Family {
-	case "lognormal":
-		sigma := math.Sqrt(math.Log1p(s.CV * s.CV))
-		median := mean * math.Exp(-sigma*sigma/2)
-		return randvar.Lognormal(median, median*math.Exp(z99*sigma))
-	case "gamma":
-		return randvar.Gamma(mean, s.CV)
-	case "pareto":
-		return randvar.Pareto(mean*(s.tail-1)/s.tail, s.tail)
-	case "quantiles":
-		points := make([]float64, len(s.points))
-		for i, x := range s.points {
-			points[i] = x * mean
-		}
-		return randvar.Quantiles(s.at, points)
-	}
-	return randvar.Constant(mean), nil
 }
 
 // z99 is the 99th percentile of the standard normal distribution.
@@ -76,23 +72,40 @@ func paretoOf(tail float64) Shape {
 	return Shape{Family: "pareto", tail: tail, CV: cv}
 }
 
+// straight goes from quantile to quantile, of that mean.
+func straight(family string, at, points []float64, mean, cv float64) Shape {
+	for i := range points {
+		points[i] /= mean
+	}
+	return Shape{Family: family, CV: cv, at: at, points: points}
+}
+
+// average is the mean of what goes straight from quantile to quantile.
+func average(at, points []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(at); i++ {
+		sum += (at[i] - at[i-1]) * (points[i] + points[i-1]) / 2
+	}
+	return sum
+}
+
+// variation is the coefficient of variation.
+func variation(mean, meanSquare float64) float64 {
+	return math.Sqrt(max(0, meanSquare/(mean*mean)-1))
+}
+
 // A Likely shape comes with how probable it is.
 type Likely struct {
 	Shape
 	Log float64 // of the probability, but for a constant
 
-	kind string  // of the priors
-	at   float64 // logarithm of what is left open in its family
+	at float64 // logarithm of what is left open in its family
 }
 
-// coefficients of variation that are tried.
-var coefficients = func() []float64 {
-	list := []float64{0.05}
-	for x := 0.1; x < 12; x *= 1.08 {
-		list = append(list, x)
-	}
-	return list
-}()
+// best is the most probable one.
+func best(list []Likely) Likely {
+	return slices.MaxFunc(list, func(a, b Likely) int { return cmp.Compare(a.Log, b.Log) })
+}
 
 // priors are how probable families are before anything is measured.
 var priors = map[string]float64{
@@ -113,28 +126,19 @@ const (
 // the client's limit are, or may be, among what the calls take, so that the histogram itself is no shape.
 func Posterior(h scrape.Histogram, mean, busy float64, calls Calls, held bool) []Likely {
 	list := parametric(h, mean, calls)
-	best := slices.MaxFunc(list, func(a, b Likely) int { return cmp.Compare(a.Log, b.Log) })
-	itself := humps(h, busy)
-	if len(itself) > 0 && !held {
-		// Which of the buckets' shares it repeats is as many figures that are left free.
-		free := float64(h.Buckets()-2) / 2 * math.Log(h.Count())
-		for i, c := range itself {
-			itself[i].Log += likelihood(h, c.Of(busy).Below, none) - max(0, free)
-		}
-		if h.Buckets() > 1 && distance(h, best.Of(mean), calls) > astray {
-			return itself
-		}
-		list = append(list, itself...)
+	if held {
+		return thinned(list)
 	}
-	return thinned(list)
+	itself := humps(h, busy)
+	if len(itself) > 0 && h.Buckets() > 1 && distance(h, best(list).Of(mean), calls) > astray {
+		return itself
+	}
+	return thinned(append(list, itself...))
 }
 
 // Enough is a histogram of no more durations than count beside calls.
 func Enough(h scrape.Histogram) scrape.Histogram {
-	by := enough / h.Count()
-	if by >= 1 {
-		return h
-	}
+	by := min(1, enough/h.Count())
 	h.Counts = slices.Clone(h.Counts)
 	for i := range h.Counts {
 		h.Counts[i] *= by
@@ -145,25 +149,23 @@ func Enough(h scrape.Histogram) scrape.Histogram {
 
 // thinned drops what is improbable, and of many keeps so many that each stands for as much.
 func thinned(list []Likely) []Likely {
-	best := slices.MaxFunc(list, func(a, b Likely) int { return cmp.Compare(a.Log, b.Log) }).Log
-	list = slices.DeleteFunc(list, func(x Likely) bool { return x.Log < best-least })
+	top := best(list).Log
+	list = slices.DeleteFunc(list, func(x Likely) bool { return x.Log < top-least })
 	if len(list) <= atMost {
 		return list
 	}
 	slices.SortStableFunc(list, func(a, b Likely) int { return cmp.Compare(a.CV, b.CV) })
 	all := 0.0
 	for _, x := range list {
-		all += math.Exp(x.Log - best)
+		all += math.Exp(x.Log - top)
 	}
 	var kept []Likely
-	below, next := 0.0, 0.5
+	below := 0.0
 	for _, x := range list {
-		taken := 0.0
-		for below += math.Exp(x.Log-best) / all * atMost; next < below; next++ {
-			taken++
-		}
-		if taken > 0 {
-			x.Log = math.Log(taken/atMost*all) + best
+		before := math.Ceil(below - 0.5)
+		below += math.Exp(x.Log-top) / all * atMost
+		if taken := math.Ceil(below-0.5) - before; taken > 0 {
+			x.Log = math.Log(taken/atMost*all) + top
 			kept = append(kept, x)
 		}
 	}
@@ -172,43 +174,38 @@ func thinned(list []Likely) []Likely {
 
 // parametric are shapes of a mean.
 func parametric(h scrape.Histogram, mean float64, calls Calls) []Likely {
-	one := func(s Shape, at float64) Likely {
-		return Likely{Shape: s, at: at, Log: likelihood(h, s.Of(mean).Below, calls)}
+	of := func(s Shape, open float64) Likely {
+		return Likely{Shape: s, at: math.Log(open), Log: likelihood(h, s.Of(mean).Below, calls)}
 	}
 	list := slices.Concat(
-		weighted([]Likely{one(Shape{Family: "constant"}, 0)}, "constant", 0, 0),
-		weighted([]Likely{one(Shape{Family: "gamma", CV: 1}, 0)}, "exponential", 0, 0),
+		weighted([]Likely{of(Shape{Family: "constant"}, 1)}, 0, 1),
+		weighted([]Likely{of(Shape{Family: "exponential", CV: 1}, 1)}, 0, 1),
 	)
 	for _, family := range []string{"gamma", "lognormal"} {
 		var members []Likely
-		top := 0
-		try := func(cv float64) {
-			members = append(members, one(Shape{Family: family, CV: cv}, math.Log(cv)))
-			if n := len(members) - 1; members[n].Log > members[top].Log {
-				top = n
-			}
-		}
-		for _, cv := range coefficients {
+		try := func(cv float64) { members = append(members, of(Shape{Family: family, CV: cv}, cv)) }
+		try(0.05)
+		for cv := 0.1; cv < 12; cv *= 1.08 {
 			try(cv)
 		}
 		// Many durations tell it better than those steps.
 		for step := 1.04; step > 1.001; step = math.Cbrt(step) {
-			for around, by := members[top].CV, -1.0; by <= 1; by += 2 {
-				try(around * math.Pow(step, by))
-			}
+			around := best(members).CV
+			try(around * (1 / step))
+			try(around * step)
 		}
-		list = append(list, weighted(members, family, math.Log(0.05), math.Log(12))...)
+		list = append(list, weighted(members, math.Log(0.05), math.Log(12))...)
 	}
 	var members []Likely
 	for tail := 1.2; tail < 8; tail *= 1.03 {
-		members = append(members, one(paretoOf(tail), math.Log(tail)))
+		members = append(members, of(paretoOf(tail), tail))
 	}
-	list = append(list, weighted(members, "pareto", math.Log(1.2), math.Log(8))...)
+	list = append(list, weighted(members, math.Log(1.2), math.Log(8))...)
 	spread := calls.spread() // so that even two durations lie in several buckets
 	if h.Buckets() > 3 || spread && h.Buckets() > 2 {
-		list = append(list, mixtures(h, mean, calls, "hyperexponential", func(share, ratio, mean float64) mixture { return hyperOf(share, ratio, mean) })...)
+		list = append(list, mixtures(h, mean, calls, "hyperexponential")...)
 		if spread {
-			list = append(list, mixtures(h, mean, calls, "pair", func(share, ratio, mean float64) mixture { return pairOf(share, ratio, mean) })...)
+			list = append(list, mixtures(h, mean, calls, "pair")...)
 		}
 	}
 	return list
@@ -216,27 +213,17 @@ func parametric(h scrape.Histogram, mean float64, calls Calls) []Likely {
 
 // weighted gives every member of a family its part of the family's prior: of the
 // range from low to high what is nearer to it than to others.
-func weighted(list []Likely, kind string, low, high float64) []Likely {
+func weighted(list []Likely, low, high float64) []Likely {
 	slices.SortFunc(list, func(a, b Likely) int { return cmp.Compare(a.at, b.at) })
 	list = slices.CompactFunc(list, func(a, b Likely) bool { return a.at == b.at })
-	middle := func(i int) float64 { return (list[i-1].at + list[i].at) / 2 }
-	logs := make([]float64, len(list))
-	for i := range list {
-		from, to := low, high
-		if i > 0 {
-			from = middle(i)
-		}
+	from := low
+	for i, x := range list {
+		to := high
 		if i < len(list)-1 {
-			to = middle(i + 1)
+			to = (x.at + list[i+1].at) / 2
 		}
-		part := 1.0
-		if high > low {
-			part = max(1e-9, (to-from)/(high-low))
-		}
-		list[i].kind, logs[i] = kind, math.Log(priors[kind]*part)
-	}
-	for i := range list {
-		list[i].Log += logs[i]
+		list[i].Log += math.Log(priors[x.Family] * max(1e-9, (to-from)/(high-low)))
+		from = to
 	}
 	return list
 }

@@ -63,7 +63,7 @@ func believed(list []Likely) (kinds map[string]float64, cv float64) {
 	}
 	kinds = map[string]float64{}
 	for _, x := range list {
-		kinds[x.kind] += math.Exp(x.Log-top) / sum
+		kinds[x.Family] += math.Exp(x.Log-top) / sum
 		cv += x.CV * math.Exp(x.Log-top) / sum
 	}
 	return kinds, cv
@@ -133,7 +133,7 @@ func TestHumps(t *testing.T) {
 // Mixtures of two exponential distributions are among the shapes as they are by formula, and
 // found from their histogram.
 func TestHyperexponential(t *testing.T) {
-	for _, y := range []hyper{hyperOf(0.1, 25, 0.068), hyperOf(0.01, 200, 0.02), hyperOf(0.4, 4, 3), hyperOf(0.005, 500, 0.1)} {
+	for _, y := range []mixture{mixed("hyperexponential", 0.1, 25, 0.068), mixed("hyperexponential", 0.01, 200, 0.02), mixed("hyperexponential", 0.4, 4, 3), mixed("hyperexponential", 0.005, 500, 0.1)} {
 		s := y.shape()
 		d := s.Of(5)
 		assert.InEpsilon(t, 5, d.Mean(), 1e-3)
@@ -147,7 +147,7 @@ func TestHyperexponential(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	d := pairOf(0.1, 30, 1).shape().Of(0.039)
+	d := mixed("pair", 0.1, 30, 1).shape().Of(0.039)
 	assert.InEpsilon(t, 0.039, d.Mean(), 1e-6)
 	assert.InEpsilon(t, 0.01, d.Quantile(0.89), 1e-6)
 	assert.InEpsilon(t, 0.3, d.Quantile(0.91), 1e-6)
@@ -155,7 +155,7 @@ func TestPairs(t *testing.T) {
 
 // Beside calls more durations than enough are no more proof.
 func TestEnoughDurations(t *testing.T) {
-	y := pairOf(0.1, 30, 0.1)
+	y := mixed("pair", 0.1, 30, 0.1)
 	latencies := Same([]float64{0.001, 0.003})
 	of := func(times float64) []Likely {
 		return Posterior(Enough(counted(times*enough, 0.1, y.above)), 0.1, 0.1, latencies, true)
@@ -172,7 +172,7 @@ func TestServiceBesideWaits(t *testing.T) {
 	const mean = 0.08
 	for name, s := range map[string]Shape{
 		"constant": {Family: "constant"}, "gamma": {Family: "gamma", CV: 0.6}, "lognormal": {Family: "lognormal", CV: 2},
-		"Pareto": paretoOf(2.5), "pair": pairOf(0.1, 200, 1).shape(), "hyperexponential": hyperOf(0.1, 40, 1).shape(),
+		"Pareto": paretoOf(2.5), "pair": mixed("pair", 0.1, 200, 1).shape(), "hyperexponential": mixed("hyperexponential", 0.1, 40, 1).shape(),
 	} {
 		h := beside(20_000, s, mean, waiting(0.005))
 		kinds, cv := believed(Posterior(h, mean, mean, Same(waiting(0.005)), true))
@@ -247,7 +247,7 @@ func TestPriorsAreOfFamilies(t *testing.T) {
 		for at := -1.0; at <= 1; at += step {
 			list = append(list, Likely{Shape: Shape{Family: "gamma", CV: math.Exp(at)}, at: at, Log: -width * at * at})
 		}
-		return weighted(list, "gamma", -1, 1)
+		return weighted(list, -1, 1)
 	}
 	mass := func(list []Likely) (sum float64) {
 		for _, s := range list {
@@ -258,7 +258,7 @@ func TestPriorsAreOfFamilies(t *testing.T) {
 	assert.InEpsilon(t, priors["gamma"], mass(family(0.1, 0)), 1e-6)
 	assert.InEpsilon(t, priors["gamma"], mass(family(0.011, 0)), 1e-6)
 
-	one := weighted([]Likely{{Shape: Shape{Family: "gamma", CV: 1}, Log: -1}}, "exponential", 0, 0)
+	one := weighted([]Likely{{Shape: Shape{Family: "exponential", CV: 1}, Log: -1}}, 0, 1)
 	assert.InDelta(t, math.Log(priors["exponential"])-1, one[0].Log, 1e-9)
 	all := family(0.001, 50)
 	list := thinned(slices.Clone(all))
@@ -291,6 +291,6 @@ func TestSimpleFormsBesideWaits(t *testing.T) {
 		return kinds
 	}
 	assert.Greater(t, of(func(x float64) float64 { return math.Exp(-x / 0.05) })["exponential"], 0.5)
-	assert.Greater(t, of(pairOf(0.03, 80, 0.05).above)["pair"], 0.5)
-	assert.Less(t, of(hyperOf(0.05, 40, 0.05).above)["exponential"], 0.01)
+	assert.Greater(t, of(mixed("pair", 0.03, 80, 0.05).above)["pair"], 0.5)
+	assert.Less(t, of(mixed("hyperexponential", 0.05, 40, 0.05).above)["exponential"], 0.01)
 }
