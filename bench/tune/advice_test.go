@@ -200,7 +200,7 @@ func TestSeveralQueuesShareAClient(t *testing.T) {
 	assert.InDelta(t, 20, shared.CallRate+shared.Background, 1)
 	assert.Greater(t, shared.Background, 0.5)
 	assert.Zero(t, own.Background)
-	assert.Contains(t, strings.Join(shared.unidentified, " "), "which queue made which API call")
+	assert.Contains(t, strings.Join(shared.Unidentified, " "), "which queue made which API call")
 }
 
 // A queue whose client has a limit of its own may make all the calls that the process
@@ -221,7 +221,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 		f := newFit(d, d.Queues["calling"], defaults.ClientGo.Current(given, d.Queues["calling"]), o, true)
 		require.Less(t, f.Calls, 0.5)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		x, err := search.New(f.Model, o.search(f.current, defaults.ClientGo, f.undivided, func(string) {})).Best(t.Context())
+		x, err := search.New(f.Model, o.search(f.Current, defaults.ClientGo, f.undivided, func(string) {})).Best(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, least, x.QPS, bound)
 		assert.Equal(t, 75, x.Burst, bound)
@@ -230,7 +230,7 @@ func TestUndividedCallsKeepTheLimit(t *testing.T) {
 			f := newFit(d, d.Queues["calling"], defaults.ClientGo.Current(given, d.Queues["calling"]), o, true)
 			require.False(t, f.undivided)
 			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-			x, err := search.New(f.Model, o.search(f.current, defaults.ControllerManager, f.undivided, func(string) {})).Best(t.Context())
+			x, err := search.New(f.Model, o.search(f.Current, defaults.ControllerManager, f.undivided, func(string) {})).Best(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, least, x.QPS, bound)
 		}
@@ -249,7 +249,7 @@ func TestToldCallsStay(t *testing.T) {
 	assert.Equal(t, 1.0, f.Calls)
 	assert.Zero(t, f.Throttle)
 	assert.Zero(t, f.limiter.Count())
-	assert.Contains(t, strings.Join(f.unidentified, "; "), "all the process's calls waited 10s each")
+	assert.Contains(t, strings.Join(f.Unidentified, "; "), "all the process's calls waited 10s each")
 }
 
 // A limit that nobody told of is no tighter than the calls' waits for it tell: a queue that
@@ -260,11 +260,11 @@ func TestUntoldLimitCarriesTheLoad(t *testing.T) {
 	for qps, told := range map[float64]string{0: "said to be none", 5: "more than a QPS of 5"} {
 		given := predict.Current{Settings: predict.Settings{Workers: 2, QPS: qps, Burst: 1}, Told: map[string]string{"workers": "given", "qps": "given", "burst": "given"}}
 		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
-		assert.Contains(t, strings.Join(f.doubts, "; "), told)
-		assert.InDelta(t, 28, f.current.QPS, 4)
-		load, _ := f.Demand(f.current.Settings)
+		assert.Contains(t, strings.Join(f.Doubts, "; "), told)
+		assert.InDelta(t, 28, f.Current.QPS, 4)
+		load, _ := f.Demand(f.Current.Settings)
 		assert.Less(t, load, 0.5)
-		f.grown = true
+		f.Measured.Grown = true
 		assert.Equal(t, 10.0, f.limitBehind(10), "which let no more through")
 	}
 }
@@ -276,10 +276,10 @@ func TestUnknownCallsLeaveTheLimit(t *testing.T) {
 	wanted := objectives(t, "api qps <= 20")
 	for name, q := range d.Queues {
 		f := newFit(d, q, defaults.ClientGo.Current(given, q), Options{Objectives: wanted}, false)
-		require.Equal(t, 40.0, f.current.QPS, name)
-		require.Equal(t, 80, f.current.Burst)
-		require.Contains(t, strings.Join(f.doubts, "; "), wanted[0].Text)
-		a := advice.Advice{Model: f.Model, Recommended: f.current.Settings, Now: &predict.Figures{Stable: true}}
+		require.Equal(t, 40.0, f.Current.QPS, name)
+		require.Equal(t, 80, f.Current.Burst)
+		require.Contains(t, strings.Join(f.Doubts, "; "), wanted[0].Text)
+		a := advice.Advice{Model: f.Model, Recommended: f.Current.Settings, Now: &predict.Figures{Stable: true}}
 		a.Explain(defaults.ClientGo)
 		require.Len(t, a.Paste, 2)
 		for _, s := range a.Paste {
@@ -386,7 +386,7 @@ resources:
 reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 `))
 	require.NoError(t, err)
-	r, err := Workload(t.Context(), spec, Options{Objectives: objectives(t, "p99 queue wait < 20ms"), Seed: 1})
+	r, err := Workload(t.Context(), spec, nil, Options{Objectives: objectives(t, "p99 queue wait < 20ms"), Seed: 1})
 	require.NoError(t, err)
 	a := r.Queues[0]
 	require.NotNil(t, a.Then)
@@ -395,11 +395,11 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	assert.InDelta(t, 40, a.Model.RawRate, 2)
 
 	spec.Reconcile.Workers, spec.Resources[0].Count = 1, 20_000
-	r, err = Workload(t.Context(), spec, Options{Seed: 1})
+	r, err = Workload(t.Context(), spec, nil, Options{Seed: 1})
 	require.NoError(t, err)
 	assert.Regexp(t, `^the load is 1[5-9]\d% of what the current settings can carry \(workers\): waits grow .*; stable from [23] workers on$`, r.Queues[0].Unstable)
 
 	spec.Reconcile.Service = randvar.Dist{}
-	_, err = Workload(t.Context(), spec, Options{})
+	_, err = Workload(t.Context(), spec, nil, Options{})
 	assert.ErrorContains(t, err, "reconcile.service: missing")
 }

@@ -21,7 +21,7 @@ func TestResyncOfToldKeys(t *testing.T) {
 	t.Logf("%s; %v", f.Bursts, f.Posterior.Families)
 	assert.InEpsilon(t, 600, f.Likely().System.Arrivals.Size, 0.1)
 	s.workers *= 2
-	z := f.current.Settings
+	z := f.Current.Settings
 	z.Workers = s.workers
 	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)

@@ -20,24 +20,24 @@ func TestRetriesWithoutABucket(t *testing.T) {
 	kind := defaults.FlavourOf(d)
 	require.Equal(t, defaults.ControllerRuntime, kind)
 	f := newFit(d, d.Queues["q"], kind.Current(s.given(), d.Queues["q"]), Options{Seed: *seed, Queues: predict.MeasuredQueues}, false)
-	assert.Zero(t, f.current.BucketRate)
+	assert.Zero(t, f.Current.BucketRate)
 	assert.InEpsilon(t, s.rate, f.ArrivalRate, 0.1)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	now, err := f.Predict(t.Context(), f.current.Settings, predict.Finest, *seed)
+	now, err := f.Predict(t.Context(), f.Current.Settings, predict.Finest, *seed)
 	require.NoError(t, err)
 	require.True(t, now.Stable)
 	truth := s.truth(t, 0)
 	t.Logf("p99 %.3g [%.3g, %.3g], true %.3g", now.Wait.P99.Mean, now.Wait.P99.Low, now.Wait.P99.High, truth)
 	assert.InEpsilon(t, truth, now.Wait.P99.Mean, 0.25)
 
-	with := advice.Alternative{Change: func(y *predict.Settings) { y.BucketRate = 10 }}.Of(f.current.Settings)
+	with := advice.Alternative{Change: func(y *predict.Settings) { y.BucketRate = 10 }}.Of(f.Current.Settings)
 	assert.Equal(t, 100, with.BucketBurst)
 	limited, err := f.Predict(t.Context(), with, predict.Finest, *seed)
 	require.NoError(t, err)
 	assert.False(t, limited.Stable)
 	assert.Equal(t, "retry bucket", limited.Bottleneck)
 
-	a := advice.Advice{Queue: "q", Current: f.current, Recommended: f.current.Settings, Model: f.Model, Now: &now, Then: &now}
+	a := advice.Advice{Queue: "q", Current: f.Current, Recommended: f.Current.Settings, Model: f.Model, Now: &now, Then: &now}
 	a.Explain(kind)
 	for _, p := range a.Paste {
 		assert.NotContains(t, p.Text, "Bucket", p.For)

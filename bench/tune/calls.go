@@ -124,7 +124,7 @@ func (f *fit) reconcileCalls(calls, latency float64) {
 
 // limit compares the calls with the limit that they are said to be made under.
 func (f *fit) limit() {
-	s := &f.current
+	s := &f.Current
 	rate := f.CallRate + f.Background
 	if s.QPS == 0 && f.Throttle > limited {
 		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(rate))
@@ -147,7 +147,7 @@ func (f *fit) limit() {
 // was measured, as for a server of one call after the other. A queue that grew may have
 // been held up by it, so that it let no more through.
 func (f *fit) limitBehind(rate float64) float64 {
-	if f.grown {
+	if f.Measured.Grown {
 		return rate
 	}
 	x := 2 * rate * f.Throttle

@@ -135,7 +135,7 @@ func TestClientGoQueue(t *testing.T) {
 	assert.InEpsilon(t, mean, f.Service, 0.1, "seed %d", *seed)
 	assert.InEpsilon(t, rate/(1-failures)*mean/workers, f.Utilisation, 0.1, "seed %d", *seed)
 	assert.InDelta(t, failures, f.Failure, 0.02, "seed %d", *seed)
-	r, err := f.reproduction(t.Context(), *seed)
-	require.NoError(t, err)
+	require.NoError(t, f.reproduce(t.Context(), *seed))
+	r := f.Reproduction
 	assert.Regexp(t, "^good", r.Verdict, "seed %d", *seed)
 }

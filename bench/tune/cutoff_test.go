@@ -27,7 +27,7 @@ reconcile: {workers: 3, service: exp(50ms), failure: 0.05}
 	if until == "" {
 		cancel()
 	}
-	r, err := Workload(ctx, spec, Options{Seed: 1, Objectives: objectives(t, texts...), Progress: func(p advice.Progress) {
+	r, err := Workload(ctx, spec, nil, Options{Seed: 1, Objectives: objectives(t, texts...), Progress: func(p advice.Progress) {
 		if strings.Contains(p.Doing, until) {
 			cancel()
 		}

@@ -19,7 +19,7 @@ func TestUnknownWorkers(t *testing.T) {
 		q := queue
 		q.Name = name
 		c := kind.Current(given, q)
-		why, say := unstaffed(kind, q, c, 5*time.Minute)
+		why, say := refuse(kind, &scrape.Delta{Interval: 5 * time.Minute}, q, c)
 		return c, why, say
 	}
 	for _, c := range []struct {

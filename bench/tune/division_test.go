@@ -100,8 +100,8 @@ func TestSharedCallsByTheWaits(t *testing.T) {
 	assert.InDelta(t, 1, f.Calls, 0.15)
 	assert.InDelta(t, 30, f.CallRate+f.Background, 1, "all calls are made")
 	assert.InEpsilon(t, 0.01, f.Busy, 0.3)
-	assert.Contains(t, strings.Join(f.unidentified, "; "), undivided+": the client's counters hold those of all queues; of 0.02 to 1.")
-	assert.Equal(t, 1, strings.Count(strings.Join(f.unidentified, "; "), undivided))
+	assert.Contains(t, strings.Join(f.Unidentified, "; "), undivided+": the client's counters hold those of all queues; of 0.02 to 1.")
+	assert.Equal(t, 1, strings.Count(strings.Join(f.Unidentified, "; "), undivided))
 	others := 0
 	for _, m := range f.Posterior.Members {
 		if math.Abs(m.System.MeanCalls()-1) > 0.3 {
@@ -147,7 +147,7 @@ func TestSharedCallsAreDivided(t *testing.T) {
 			f := newFit(d, d.Queues["a"], defaults.ClientGo.Current(c.a.given(), d.Queues["a"]), Options{Seed: *seed, Queues: predict.MeasuredQueues}, false)
 			byTime := f.Calls
 			require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-			t.Logf("%.3g calls of %d, by time %.3g; %s; %s", f.Calls, c.a.calls, byTime, f.Bursts, strings.Join(f.unidentified, "; "))
+			t.Logf("%.3g calls of %d, by time %.3g; %s; %s", f.Calls, c.a.calls, byTime, f.Bursts, strings.Join(f.Unidentified, "; "))
 			for _, change := range []func(*system){func(*system) {}, func(s *system) { s.workers++ }, func(s *system) { s.qps *= 1.4 }, func(s *system) { s.workers++; s.qps *= 1.4 }} {
 				y := c.a
 				change(&y)
@@ -156,7 +156,7 @@ func TestSharedCallsAreDivided(t *testing.T) {
 					list = append(list, percentile(sharedRun(1000+n, 6000, y, c.b)[0].wait, 0.99))
 				}
 				truth, _ := moments(list)
-				z := f.current.Settings
+				z := f.Current.Settings
 				z.Workers, z.QPS = y.workers, y.qps
 				p, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 				require.NoError(t, err)

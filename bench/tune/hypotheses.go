@@ -19,7 +19,7 @@ func (f *fit) hypotheses() []infer.Calls {
 	}
 	one := infer.Calls{
 		Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
-		Untimed: f.untimed && f.current.QPS > 0, Others: f.others(),
+		Untimed: f.untimed && f.Current.QPS > 0, Others: f.others(),
 	}
 	var list []infer.Calls
 	if d := f.division; !one.Untimed && d.most >= 1.15*d.least && d.most*f.Throttle >= throttledBy*f.Work {
@@ -38,7 +38,7 @@ func (f *fit) hypotheses() []infer.Calls {
 	one.Of = evenly(f.Calls)
 	list = append(list, one)
 	// Where the calls are a whole number to a reconcile, but for those under way, each made as many.
-	under := 2 * float64(f.current.Workers) * math.Ceil(f.Calls)
+	under := 2 * float64(f.Current.Workers) * math.Ceil(f.Calls)
 	if one.Untimed || f.Background > 0 || math.Abs(f.Calls-math.Round(f.Calls))*f.Observations <= max(under, 10) {
 		return list
 	}
@@ -61,10 +61,10 @@ func (f *fit) hypotheses() []infer.Calls {
 // others is how many make calls beside this queue's workers. No more of them wait for the limit at a
 // time than there are, so they are as many as the limit lets through in the longest of the waits.
 func (f *fit) others() int {
-	if f.limiter.Count() == 0 || f.current.QPS == 0 {
+	if f.limiter.Count() == 0 || f.Current.QPS == 0 {
 		return 0
 	}
-	return max(1, int(math.Ceil(f.limiter.Longest()*f.current.QPS))-f.current.Workers)
+	return max(1, int(math.Ceil(f.limiter.Longest()*f.Current.QPS))-f.Current.Workers)
 }
 
 // evenly are calls of which all reconciles make as many, but for those to which a part of one falls.
@@ -115,13 +115,13 @@ func (f *fit) whichCalls(p *infer.Posterior) {
 			most = c
 		}
 	}
-	for i, text := range f.unidentified {
+	for i, text := range f.Unidentified {
 		switch {
 		case strings.HasPrefix(text, untimed) && f.untimed:
-			f.unidentified[i] = text + fmt.Sprintf("; that they waited %s each explains the work and the waits, as does anything from %s to %s, and the intervals hold what is predicted of all of that",
+			f.Unidentified[i] = text + fmt.Sprintf("; that they waited %s each explains the work and the waits, as does anything from %s to %s, and the intervals hold what is predicted of all of that",
 				durations.Seconds(f.Throttle), durations.Seconds(least.Throttle), durations.Seconds(most.Throttle))
 		case strings.HasPrefix(text, undivided) && low.Mean() < high.Mean():
-			f.unidentified[i] = fmt.Sprintf("%s: the client's counters hold those of all queues; of %.2g to %.2g calls a reconcile that are possible here, %.2g explain the waits best and anything from %.2g to %.2g does. The intervals hold what is predicted of all of these; --calls says it better",
+			f.Unidentified[i] = fmt.Sprintf("%s: the client's counters hold those of all queues; of %.2g to %.2g calls a reconcile that are possible here, %.2g explain the waits best and anything from %.2g to %.2g does. The intervals hold what is predicted of all of these; --calls says it better",
 				undivided, f.division.least, f.division.most, f.Calls, low.Mean(), high.Mean())
 		}
 	}

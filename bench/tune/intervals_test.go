@@ -22,7 +22,7 @@ func TestIntervalsAreAsWideAsTheDataLeaveThem(t *testing.T) {
 		d := s.run(*seed, reconciles/s.rate).delta(t)
 		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		x, err := f.Predict(t.Context(), f.current.Settings, predict.Finest, *seed)
+		x, err := f.Predict(t.Context(), f.Current.Settings, predict.Finest, *seed)
 		require.NoError(t, err)
 		p99 := x.Wait.P99
 		half[reconciles] = math.Log(p99.High/p99.Low) / 2

@@ -154,7 +154,7 @@ func (s system) judge(t *testing.T, kind string, x observed, scrapes int, seed u
 		if truth < 1e-3 {
 			continue // where nobody waits
 		}
-		z := f.current.Settings
+		z := f.Current.Settings
 		z.Workers, z.QPS = change.workers, change.qps
 		figures, err := f.Predict(t.Context(), z, predict.Finest, seed)
 		require.NoError(t, err)

@@ -50,7 +50,7 @@ func TestIntervalsHoldFewerKeys(t *testing.T) {
 	d := s.run(*seed, 1500).delta(t)
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: *seed}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	z := f.current.Settings
+	z := f.Current.Settings
 	z.Workers = 2
 	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestRareWaitsForTheirOwnWork(t *testing.T) {
 		d := s.run(*seed, 1800).delta(t)
 		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-		x, err := f.Predict(t.Context(), f.current.Settings, predict.Finest, *seed)
+		x, err := f.Predict(t.Context(), f.Current.Settings, predict.Finest, *seed)
 		require.NoError(t, err)
 		p99, measured := x.Wait.P99, percentile(s.run(*seed+1, 20_000).wait, 0.99)
 		t.Logf("%d keys: %v; p99 %.3g [%.3g, %.3g], true %.3g", keys, f.Posterior.Families, p99.Mean, p99.Low, p99.High, measured)

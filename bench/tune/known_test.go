@@ -174,8 +174,8 @@ func (s system) check(t *testing.T, seed uint64, all *tally) {
 	}
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), o, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
-	r, err := f.reproduction(t.Context(), seed)
-	require.NoError(t, err)
+	require.NoError(t, f.reproduce(t.Context(), seed))
+	r := f.Reproduction
 	refused, _ := r.Refuse(f.Model)
 	assert.Empty(t, refused, "no known system is")
 	rate := f.ArrivalRate
@@ -186,7 +186,7 @@ func (s system) check(t *testing.T, seed uint64, all *tally) {
 		rate = s.rate // what changes while it waits, again and again, no counter tells of
 	}
 	t.Logf("rate %.4g, service %.4g, cv %.3g, utilisation %.3g, arrivals %s; %s", rate, f.Service, f.ServiceCV, f.Utilisation, f.Bursts, r.Verdict)
-	assert.NotContains(t, strings.Join(f.unidentified, " "), "overloaded", "no known system is")
+	assert.NotContains(t, strings.Join(f.Unidentified, " "), "overloaded", "no known system is")
 	assert.InEpsilon(t, s.rate, rate, 0.1)
 	assert.InEpsilon(t, s.mean, f.Service, 0.1)
 	assert.InEpsilon(t, average(x.work)*float64(len(x.work))/x.span/float64(s.workers), f.Utilisation, 0.1)
@@ -212,7 +212,7 @@ func (s system) check(t *testing.T, seed uint64, all *tally) {
 		if y.workers < 1 {
 			continue
 		}
-		z := f.current.Settings
+		z := f.Current.Settings
 		z.Workers, z.QPS = y.workers, y.qps
 		truth := y.truth(t, 0)
 		figures, err := f.Predict(t.Context(), z, predict.Finest, seed)
@@ -258,7 +258,7 @@ func TestResyncsAreAmongWhatWasMeasured(t *testing.T) {
 	d := s.run(*seed, 3000).delta(t)
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
-	z := f.current.Settings
+	z := f.Current.Settings
 	without, err := f.Predict(t.Context(), z, predict.Rough, *seed)
 	require.NoError(t, err)
 	z.Resync = 12 * time.Hour
@@ -302,12 +302,12 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 	random := atRandom(f.Model)
 	assert.Regexp(t, "^in bursts of", f.Bursts)
 	assert.Greater(t, f.Dispersion, 2.0)
-	assert.Contains(t, strings.Join(f.unidentified, " "), "how long bursts are from how dense they are")
+	assert.Contains(t, strings.Join(f.Unidentified, " "), "how long bursts are from how dense they are")
 	for _, c := range []struct {
 		workers int
 		factor  float64
 	}{{s.workers, 1.4}, {s.workers + 1, 2}, {2 * s.workers, 5}} {
-		y, z := s, f.current.Settings
+		y, z := s, f.Current.Settings
 		y.workers, z.Workers = c.workers, c.workers
 		truth := percentile(y.run(seed+100, 20_000).wait, 0.99)
 		bursts, err := f.Predict(t.Context(), z, predict.Finest, seed)

@@ -42,7 +42,7 @@ func TestTwoRatesInTurn(t *testing.T) {
 		require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 		assert.NotContains(t, f.Bursts, "few keys")
 		for _, workers := range []int{4, 5, 6} {
-			z := f.current.Settings
+			z := f.Current.Settings
 			z.Workers = workers
 			x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 			require.NoError(t, err)

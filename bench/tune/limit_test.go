@@ -92,7 +92,7 @@ func TestUntimedWaits(t *testing.T) {
 	t.Logf("work %.3g, busy %.3g, waits %.3g", was, f.Busy, f.Throttle)
 	assert.Greater(t, was, 1.3*0.14)
 	assert.InEpsilon(t, 0.14, f.Busy, 0.12)
-	assert.Contains(t, strings.Join(f.unidentified, "; "), untimed+": rest_client_rate_limiter_duration_seconds is missing; that they waited ")
+	assert.Contains(t, strings.Join(f.Unidentified, "; "), untimed+": rest_client_rate_limiter_duration_seconds is missing; that they waited ")
 }
 
 // Reconciles may do nothing but call, by a latency that is told.
@@ -123,7 +123,7 @@ func TestOneWorkersUntimedWaits(t *testing.T) {
 	require.NoError(t, f.explain(t.Context(), *seed, func(string) {}))
 	t.Logf("busy %.3g, latency %.3g, waits %.3g", f.Busy, f.CallLatency, f.Throttle)
 	assert.InEpsilon(t, 0.11, f.Busy, 0.1)
-	z := f.current.Settings
+	z := f.Current.Settings
 	z.QPS, z.Burst = 20, 30
 	x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestWaitsThatFewSeeHaveAnEnd(t *testing.T) {
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{Seed: 2}, false)
 	require.NoError(t, f.explain(t.Context(), 2, func(string) {}))
 	for _, workers := range []int{6, 8} {
-		z := f.current.Settings
+		z := f.Current.Settings
 		z.Workers = workers
 		x, err := f.Predict(t.Context(), z, predict.Finest, 2)
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package tune
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/advice"
 	"github.com/informerbench/informerbench/bench/tune/defaults"
@@ -15,64 +14,38 @@ import (
 // waits longer than a goroutine takes to wake up, and no objective forbids the
 // current settings, and nobody asks for others.
 func (f *fit) content(o Options) bool {
-	_, wait := f.Measured.Wait.Quantile(0.99)
 	for _, x := range o.Objectives {
-		switch x.Figure {
-		case "wait":
-			if x.Bound < floor {
-				return false
-			}
-		case "workers":
-			if float64(f.current.Workers) > x.Bound {
-				return false
-			}
-		default:
+		allowed := x.Figure == "wait" && x.Bound >= floor || x.Figure == "workers" && float64(f.Current.Workers) <= x.Bound
+		if !allowed {
 			return false
 		}
 	}
+	_, wait := f.Measured.Wait.Quantile(0.99)
 	return len(o.WhatIf) == 0 && f.Utilisation < idle && wait <= floor && f.Throttle*f.Calls < heldUp*f.Work
 }
 
-// advise fits, searches and explains. What it found before an error stays. A fit that
-// takes too long may end early, if what was tried explains the waits.
-func (f *fit) advise(ctx context.Context, a *advice.Advice, o Options, kind defaults.Flavour, progress func(string)) error {
-	fitting, cancel := most(ctx)
-	err := f.explain(fitting, o.Seed, progress)
-	cancel()
+// advise fits, searches and explains, in an equal part of the time for each of the queues that
+// wait for it. What it found before an error stays. A fit that takes more than three fifths of
+// its time may end early, if what was tried explains the waits.
+func (t *tuning) advise(ctx context.Context, f *fit, waiting int) error {
+	ctx, cancel := t.part(ctx, 1/float64(waiting))
+	defer cancel()
+	fitting, stop := t.part(ctx, 0.6/float64(waiting))
+	err := f.explain(fitting, t.Seed, t.tell(f.Advice.Queue))
+	stop()
 	var cut error
 	if interrupted(err) && ctx.Err() == nil && f.Posterior != nil {
 		cut, err = err, nil
 		f.doubt("the time for the fit was over before all was tried that may explain the waits as well; a longer --budget would do")
 	}
 	if err == nil {
-		a.Reproduction, err = f.reproduction(ctx, o.Seed)
+		err = f.reproduce(ctx, t.Seed)
 	}
-	a.Current = f.current
-	a.Model = f.Model
-	if err == nil {
-		if a.Refused, a.Record = a.Reproduction.Refuse(f.Model); a.Refused != "" {
-			return cut
-		}
+	if f.Refused != "" {
+		f.Unidentified, f.Doubts = nil, nil
+		return cut
 	}
-	a.Unidentified, a.Doubts = f.unidentified, f.doubts
-	s := search.New(a.Model, o.search(a.Current, kind, f.undivided, progress))
-	if err == nil {
-		err = recommend(ctx, a, s, o, progress)
-	} else {
-		a.Ask(o.WhatIf)
-		cutOff(a, s)
-	}
-	a.Explain(kind)
-	return cmp.Or(err, cut)
-}
-
-// most is a context that leaves two fifths of the time.
-func most(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(end)*3/5)
+	return cmp.Or(t.finish(ctx, &f.Advice, f.undivided, err), cut)
 }
 
 // search is what a queue's settings are searched for. The limit of a queue that may make more calls
@@ -82,23 +55,37 @@ func (o Options) search(current predict.Current, kind defaults.Flavour, undivide
 	return search.Config{Current: current.Settings, Objectives: o.Objectives, Seed: o.Seed, KeepLimit: undivided || flags, Progress: progress}
 }
 
-// recommend completes the advice of a model.
-func recommend(ctx context.Context, a *advice.Advice, s *search.Search, o Options, progress func(string)) (err error) {
+// finish completes the advice of a model, unless what came before ended with an error, and puts
+// into words what there is.
+func (t *tuning) finish(ctx context.Context, a *advice.Advice, undivided bool, err error) error {
+	progress := t.tell(a.Queue)
+	s := search.New(a.Model, t.search(a.Current, t.kind, undivided, progress))
+	if err == nil {
+		err = t.recommend(ctx, a, s, progress)
+	} else {
+		a.Ask(t.WhatIf)
+	}
+	if err != nil {
+		x, impossible, unmet := s.CutOff(a.Recommended, a.Now)
+		a.Recommended = x
+		a.Impossible, a.Unmet = append(a.Impossible, impossible...), append(a.Unmet, unmet...)
+	}
+	a.Explain(t.kind)
+	return err
+}
+
+// recommend searches, and predicts what it finds.
+func (t *tuning) recommend(ctx context.Context, a *advice.Advice, s *search.Search, progress func(string)) error {
 	a.Recommended = a.Current.Settings
-	defer func() {
-		if err != nil {
-			cutOff(a, s)
-		}
-	}()
-	now, err := a.Model.Predict(ctx, a.Current.Settings, predict.Finest, o.Seed+1)
+	now, err := a.Model.Predict(ctx, a.Current.Settings, predict.Finest, t.Seed+1)
 	if err != nil {
 		return err
 	}
 	a.Now = &now
-	if err := a.PredictWhatIf(ctx, o.WhatIf, o.Seed+1, progress); err != nil {
+	if err := a.PredictWhatIf(ctx, t.WhatIf, t.Seed+1, progress); err != nil {
 		return err
 	}
-	if a.Quiet = quiet(a.Model, now, o); a.Quiet {
+	if a.Quiet = quiet(a.Model, now, t.Options); a.Quiet {
 		return nil
 	}
 	best, err := s.Best(ctx)
@@ -127,11 +114,4 @@ func recommend(ctx context.Context, a *advice.Advice, s *search.Search, o Option
 func quiet(m *predict.Model, now predict.Figures, o Options) bool {
 	return len(o.Objectives) == 0 && m.Observations > 0 && now.Stable && now.Load < quietLoad &&
 		now.Wait.P99.Mean < feltWait && m.Calls*m.Throttle < heldUp*m.Work
-}
-
-// cutOff takes what a search knows that ended early.
-func cutOff(a *advice.Advice, s *search.Search) {
-	x, impossible, unmet := s.CutOff(a.Recommended, a.Now)
-	a.Recommended = x
-	a.Impossible, a.Unmet = append(a.Impossible, impossible...), append(a.Unmet, unmet...)
 }

@@ -92,7 +92,7 @@ func (w wish) exhaust(t *testing.T) (system, float64) {
 // recommended searches with a model that was fitted to the system's metrics.
 func (w wish) recommended(t *testing.T, f *fit, seed uint64) predict.Settings {
 	o := Options{Objectives: objectives(t, w.objectives...), Seed: seed}
-	s := search.New(f.Model, o.search(f.current, defaults.ClientGo, f.undivided, func(string) {}))
+	s := search.New(f.Model, o.search(f.Current, defaults.ClientGo, f.undivided, func(string) {}))
 	x, err := s.Best(t.Context())
 	require.NoError(t, err)
 	x, _, err = s.Firm(t.Context(), x)

@@ -78,7 +78,7 @@ reconcile: {service: exp(50ms), calls: 2, callLatency: exp(5ms), qps: 55, burst:
 	assert.InEpsilon(t, 24, f.Background, 0.1)
 	require.NoError(t, f.explain(t.Context(), 1, func(string) {}))
 	for _, s := range []predict.Settings{{Workers: 2, QPS: 55}, {Workers: 3, QPS: 55}, {Workers: 2, QPS: 80}, {Workers: 3, QPS: 50}} {
-		z := f.current.Settings
+		z := f.Current.Settings
 		z.Workers, z.QPS = s.Workers, s.QPS
 		truth := together(s.Workers, s.QPS).Queues[0].QueueWait.Quantile(0.99).Seconds()
 		y, err := f.Predict(t.Context(), z, predict.Finest, 1)

@@ -59,7 +59,7 @@ func TestSlowLoads(t *testing.T) {
 				y := make()
 				y.service, y.mean, y.workers = s.service, s.mean, workers
 				truth := percentile(y.run(*seed+100, 10_000).wait, 0.99)
-				z := f.current.Settings
+				z := f.Current.Settings
 				z.Workers = workers
 				x, err := f.Predict(t.Context(), z, predict.Finest, *seed)
 				require.NoError(t, err)

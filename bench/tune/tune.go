@@ -34,42 +34,45 @@ type Options struct {
 	Progress    func(advice.Progress)
 }
 
-// timer divides the budget among the queues and tells the progress.
-type timer struct {
-	o       Options
+// A tuning is under way.
+type tuning struct {
+	Options
+	kind    defaults.Flavour
 	started time.Time
+	result  *advice.Result
 }
 
-func newTimer(o *Options) timer {
+// begin takes the defaults of what the options leave open.
+func begin(o Options, kind defaults.Flavour) *tuning {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
 	if o.Progress == nil {
 		o.Progress = func(advice.Progress) {}
 	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
 	if o.Queues == nil {
 		o.Queues = predict.MeasuredQueues
 	}
-	return timer{*o, o.Clock.Now()}
+	o.Seed = cmp.Or(o.Seed, 1)
+	r := &advice.Result{Schema: advice.SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
+	return &tuning{o, kind, o.Clock.Now(), r}
 }
 
-func (t timer) left() time.Duration { return t.o.Budget - t.o.Clock.Since(t.started) }
+func (t *tuning) left() time.Duration { return t.Budget - t.Clock.Since(t.started) }
 
-func (t timer) tell(queue string) func(string) {
+// tell gives what tells the progress with a queue.
+func (t *tuning) tell(queue string) func(string) {
 	return func(doing string) {
-		t.o.Progress(advice.Progress{Elapsed: t.o.Clock.Since(t.started), Left: max(0, t.left()), Doing: queue + ": " + doing})
+		t.Progress(advice.Progress{Elapsed: t.Clock.Since(t.started), Left: max(0, t.left()), Doing: queue + ": " + doing})
 	}
 }
 
-// part is the context of one of several pieces of work still to do.
-func (t timer) part(ctx context.Context, pieces int) (context.Context, context.CancelFunc) {
-	if t.o.Budget == 0 {
+// part is the context of what may take that share of the time that is left.
+func (t *tuning) part(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
+	if t.Budget == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, max(time.Millisecond, t.left()/time.Duration(pieces)))
+	return context.WithTimeout(ctx, max(time.Millisecond, time.Duration(share*float64(t.left()))))
 }
 
 // longestInterval is what a simulation may take, with its begin: a year.
@@ -82,112 +85,98 @@ func Metrics(ctx context.Context, d *scrape.Delta, o Options) (*advice.Result, e
 	if d.Interval > longestInterval {
 		return nil, fmt.Errorf("interval: found %v by %s, expected at most %v", d.Interval, d.Told, longestInterval)
 	}
-	t := newTimer(&o)
-	kind := defaults.FlavourOf(d)
-	r := &advice.Result{Schema: advice.SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
-	own := o.Client == "own" || o.Client == "" && kind == defaults.ControllerManager
-	fits, err := fitAll(r, d, o, kind, own)
+	t := begin(o, defaults.FlavourOf(d))
+	r := t.result
+	fits, err := t.fitAll(d)
 	if err != nil {
 		return nil, err
 	}
-	if own && len(fits) > 1 {
-		r.Notes = append(r.Notes, "each queue's client is taken to have a limit of its own, as in kube-controller-manager; --client shared says otherwise")
-	}
-	if err := adviseAll(ctx, r, fits, t, kind); err != nil {
+	if err := t.adviseAll(ctx, fits); err != nil {
 		return nil, err
 	}
-	if kind == defaults.ControllerManager {
+	short := false
+	for _, f := range fits {
+		r.Queues = append(r.Queues, f.Advice)
+		short = short || f.Refused == "" && len(f.Measured.Steps) < minSteps
+	}
+	if t.kind == defaults.ControllerManager {
 		r.Paste = advice.ManagerFlags(r.Queues)
 	}
 	r.Notes = append(r.Notes, d.Gaps...)
-	if slices.ContainsFunc(r.Queues, func(a advice.Advice) bool { return a.Refused == "" && len(d.Queues[a.Queue].Steps) < minSteps }) {
+	if short {
 		r.Notes = append(r.Notes, fmt.Sprintf("fewer than %d scrapes in a row don't tell how the load varies: a longer series, of a URL over --interval or of --prometheus, tells how many arrive at once, how long bursts last and how often they come", minSteps+1))
 	}
 	return r, nil
 }
 
 // fitAll begins the advice of each queue, and its fit; of those that are refused there is
-// none.
-func fitAll(r *advice.Result, d *scrape.Delta, o Options, kind defaults.Flavour, own bool) (fits []*fit, err error) {
+// no model.
+func (t *tuning) fitAll(d *scrape.Delta) (fits []*fit, err error) {
+	own := t.Client == "own" || t.Client == "" && t.kind == defaults.ControllerManager
 	names := d.Names()
-	if o.Queue != "" {
-		if _, ok := d.Queues[o.Queue]; !ok {
-			return nil, fmt.Errorf("queue: unknown queue %q, expected one of %s", o.Queue, strings.Join(names, ", "))
+	if t.Queue != "" {
+		if !slices.Contains(names, t.Queue) {
+			return nil, fmt.Errorf("queue: unknown queue %q, expected one of %s", t.Queue, strings.Join(names, ", "))
 		}
-		names = []string{o.Queue}
+		names = []string{t.Queue}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(d.Queues[b].Work.Sum, d.Queues[a].Work.Sum) })
 	for _, name := range names {
 		q := d.Queues[name]
 		if q.Adds == 0 && q.Work.Count() == 0 && !q.Reset && len(names) > 1 {
-			r.Idle = append(r.Idle, name)
+			t.result.Idle = append(t.result.Idle, name)
 			continue
 		}
-		current := kind.Current(o.Current, q)
+		current := t.kind.Current(t.Current, q)
 		if current.Workers > 0 {
-			if err := check(current, o); err != nil {
+			if err := check(current, t.Options); err != nil {
 				return nil, err
 			}
 		}
-		a := advice.Advice{Queue: name, Current: current, Recommended: current.Settings}
-		var f *fit
-		if a.Refused, a.Record = refuse(d, q); a.Refused == "" {
-			a.Refused, a.Record = unstaffed(kind, q, current, d.Interval)
-		}
-		if a.Refused == "" {
-			a.Refused, a.Record = implausible(q, current, d.Interval)
-		}
-		if a.Refused == "" {
-			f = newFit(d, q, current, o, own)
-			a.Current, a.Model = f.current, f.Model
+		f := &fit{Advice: advice.Advice{Queue: name, Current: current, Recommended: current.Settings}}
+		if f.Refused, f.Record = refuse(t.kind, d, q, current); f.Refused == "" {
+			f = newFit(d, q, current, t.Options, own)
 		}
 		fits = append(fits, f)
-		r.Queues = append(r.Queues, a)
+	}
+	if own && len(fits) > 1 {
+		t.result.Notes = append(t.result.Notes, "each queue's client is taken to have a limit of its own, as in kube-controller-manager; --client shared says otherwise")
 	}
 	return fits, nil
 }
 
-// adviseAll completes the advice, with an equal part of the time for each queue of which
-// something can be gained.
-func adviseAll(ctx context.Context, r *advice.Result, fits []*fit, t timer, kind defaults.Flavour) error {
-	todo := 0
+// adviseAll completes the advice on queues of which something can be gained.
+func (t *tuning) adviseAll(ctx context.Context, fits []*fit) error {
+	var waiting []*fit
 	for _, f := range fits {
-		if f != nil && !f.content(t.o) {
-			todo++
+		switch {
+		case f.Refused != "":
+		case f.content(t.Options):
+			f.KeepCurrent(t.kind)
+		default:
+			waiting = append(waiting, f)
 		}
 	}
-	for i, f := range fits {
-		if f == nil {
-			continue
+	for i, f := range waiting {
+		err := t.advise(ctx, f, len(waiting)-i)
+		if err != nil && !interrupted(err) && f.Now == nil {
+			return fmt.Errorf("%s: %w", f.Advice.Queue, err)
 		}
-		a := &r.Queues[i]
-		if f.content(t.o) {
-			a.Unidentified, a.Doubts = f.unidentified, f.doubts
-			a.KeepCurrent(kind)
-			continue
-		}
-		part, cancel := t.part(ctx, todo)
-		err := f.advise(part, a, t.o, kind, t.tell(a.Queue))
-		cancel()
-		if err != nil && !interrupted(err) && a.Now == nil {
-			return fmt.Errorf("%s: %w", a.Queue, err)
-		}
-		stopped(ctx, r, err)
-		todo--
+		t.stopped(ctx, err)
 	}
 	return nil
 }
 
 // stopped notes why advice ended early.
-func stopped(ctx context.Context, r *advice.Result, err error) {
+func (t *tuning) stopped(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		r.Stopped = "interrupted"
+		t.result.Stopped = "interrupted"
 	case interrupted(err):
-		r.Stopped = "budget"
+		t.result.Stopped = "budget"
 	default:
-		r.Notes = append(r.Notes, err.Error())
+		t.result.Notes = append(t.result.Notes, err.Error())
 	}
 }
 

@@ -85,9 +85,9 @@ func TestNoLimitHasNoBurst(t *testing.T) {
 	} {
 		given := predict.Current{Settings: predict.Settings{Workers: 2, Burst: 30}, Told: told}
 		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
-		assert.Zero(t, f.current.Burst)
+		assert.Zero(t, f.Current.Burst)
 		f.Posterior = &infer.Posterior{Members: []infer.Member{{System: model.System{Rate: f.ArrivalRate, Service: model.NewWork(randvar.Exponential(f.Service))}}}}
-		_, err := f.Predict(t.Context(), f.current.Settings, predict.Rough, *seed)
+		_, err := f.Predict(t.Context(), f.Current.Settings, predict.Rough, *seed)
 		assert.NoError(t, err, told)
 	}
 }

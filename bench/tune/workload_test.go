@@ -18,7 +18,7 @@ resources: [{name: a, kind: custom, count: 500, events: {pattern: mix, mix: {add
 reconcile: {workers: 3, service: exp(50ms)}
 `))
 	require.NoError(t, err)
-	r, err := Workload(t.Context(), spec, Options{Objectives: objectives(t, "p99 queue wait < 20ms"), Seed: 1})
+	r, err := Workload(t.Context(), spec, nil, Options{Objectives: objectives(t, "p99 queue wait < 20ms"), Seed: 1})
 	require.NoError(t, err)
 	why := map[string]string{}
 	for _, c := range r.Queues[0].Changes {

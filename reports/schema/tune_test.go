@@ -28,7 +28,7 @@ reconcile: {workers: 3, service: exp(50ms), calls: 1, callLatency: 1ms, qps: 60,
 	require.NoError(t, err)
 	objective, err := search.ParseObjective("p99 queue wait < 1s")
 	require.NoError(t, err)
-	r, err := tune.Workload(t.Context(), spec, tune.Options{Seed: 1, Objectives: []search.Objective{objective}, WhatIf: []advice.Alternative{
+	r, err := tune.Workload(t.Context(), spec, nil, tune.Options{Seed: 1, Objectives: []search.Objective{objective}, WhatIf: []advice.Alternative{
 		{Text: "workers=4", Change: func(s *predict.Settings) { s.Workers = 4 }}, {Text: "split=true", Change: func(s *predict.Settings) { s.Split = true }},
 	}})
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*a
 			return nil, err
 		}
 		spec.Reconcile = l.settings.reconcile(cmd, spec.Reconcile)
-		r, err := tune.Workload(ctx, spec, l.options)
+		r, err := tune.Workload(ctx, spec, nil, l.options)
 		return named(r, "workload "+l.workload, err)
 	case l.trace != "":
 		recording, err := readRecording(ctx, l.trace, cmd.ErrOrStderr())
@@ -48,7 +48,7 @@ func (l *tuneCommandLine) advise(cmd *cobra.Command, progress *progressLine) (*a
 			}},
 			Reconcile: l.settings.reconcile(cmd, loadgen.Reconcile{}),
 		}
-		r, err := tune.Recording(ctx, func(uint64) sim.Arrivals { return recording.Arrivals() }, spec, l.options)
+		r, err := tune.Workload(ctx, spec, func(uint64) sim.Arrivals { return recording.Arrivals() }, l.options)
 		return named(r, "recording "+filepath.Base(l.trace), err)
 	}
 	deltas, note, err := l.deltas(cmd, progress)
