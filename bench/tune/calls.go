@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/informerbench/informerbench/bench/tune/predict"
@@ -17,10 +18,9 @@ const (
 
 // calls tells what API calls take of the work. All queues of a process share
 // the client's counters: each gets its part by the time it worked, and by the waits
-// where these tell (divide).
+// where these tell (divisible).
 func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
-	f.Busy = f.Work
-	c := d.Client
+	f.Busy, f.Service = f.Work, f.Work
 	all := 0.0
 	for _, other := range d.Queues {
 		if !other.Reset {
@@ -28,65 +28,64 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 		}
 	}
 	share := q.Work.Sum / all
-	made := max(c.Limiter.Count(), c.Request.Count())
-	if made == 0 {
-		made = c.Calls()
-	}
-	f.Calls = made * share / q.Work.Count()
-	if o.Calls > 0 {
-		f.Calls = o.Calls
-	}
+	made := cmp.Or(max(d.Client.Limiter.Count(), d.Client.Request.Count()), d.Client.Calls())
+	f.Calls = cmp.Or(o.Calls, made*share/f.Observations)
 	if f.Calls < fewCalls {
 		f.Calls = 0
 		if made == 0 {
 			f.unknown("API calls and the client's limit: there are no rest_client_… families; with --calls and --call-latency they can be given")
 		}
-		f.Service = f.Busy
 		return
 	}
-	f.timed(c, o)
+	f.timed(d.Client, o)
 	busy := 0
 	for _, other := range d.Queues {
 		if other.Work.Sum > worked*all {
 			busy++
 		}
 	}
-	if busy > 1 && o.Calls == 0 {
+	several := busy > 1 && o.Calls == 0
+	if several {
 		f.undivided = own
 		f.unknown(undivided+": the client's counters hold all of them, and each queue got its part by the time it worked (%.0f%% here); --calls says it better", 100*share)
 	}
 	if f.overlap(o) {
 		return
 	}
-	f.made = made / f.Interval
-	if own {
-		f.made = 0
+	f.CallRate = f.Calls * f.Observations / f.Interval
+	if !own {
+		f.made = made / f.Interval
 	}
-	f.reconcileCalls(f.Calls, f.CallLatency)
+	f.Background = max(0, f.made-f.CallRate)
+	// Under a tight limit nearly all of the work may be waits; some of those that were
+	// counted are of reconciles that had not ended.
+	f.Busy = max(f.Work-f.Calls*f.Throttle, f.Calls*f.CallLatency, 1e-3*f.Work)
+	f.CallLatency = min(f.CallLatency, 0.98*f.Busy/f.Calls)
+	f.Service = f.Busy - f.Calls*f.CallLatency
 	f.limit()
-	if busy > 1 && o.Calls == 0 && !own {
+	if several && !own {
 		f.division = divisible(d, q, made, f.Throttle+f.CallLatency)
 	}
 }
 
 // timed takes from the client's counters how long a call waited and took.
 func (f *fit) timed(c scrape.Client, o Options) {
-	if f.limiter = c.Limiter; c.Limiter.Count() > 0 {
-		f.Throttle = c.Limiter.Mean()
-	} else {
-		f.untimed = true
+	f.limiter = c.Limiter
+	if f.untimed = c.Limiter.Count() == 0; f.untimed {
 		f.unknown(untimed + ": rest_client_rate_limiter_duration_seconds is missing")
+	} else {
+		f.Throttle = c.Limiter.Mean()
 	}
-	if c.Request.Count() > 0 {
-		f.CallLatency = c.Request.Mean()
-		if includes(c.Request, c.Limiter) {
-			f.CallLatency -= f.Throttle
-		}
-	}
-	if o.CallLatency > 0 {
-		f.CallLatency = o.CallLatency.Seconds()
-	} else if f.untold = c.Request.Count() == 0; f.untold {
+	f.untold = o.CallLatency == 0 && c.Request.Count() == 0
+	switch {
+	case f.untold:
 		f.unknown("the calls' latency, which counts as the reconciles' own work as far as no limit tells it: rest_client_request_duration_seconds is missing; --call-latency says it")
+	case o.CallLatency > 0:
+		f.CallLatency = o.CallLatency.Seconds()
+	case includes(c.Request, c.Limiter):
+		f.CallLatency = c.Request.Mean() - f.Throttle
+	default:
+		f.CallLatency = c.Request.Mean()
 	}
 }
 
@@ -105,40 +104,28 @@ func (f *fit) overlap(o Options) bool {
 	if f.Throttle > 0.01 {
 		f.doubt("API calls waited %s each for the client's limit, which the model takes for work: a higher QPS would make it shorter and more workers longer, by how much can't be said, so what is predicted of more workers is the best case", durations.Seconds(f.Throttle))
 	}
-	f.Calls, f.CallLatency, f.Service = 0, 0, f.Work
+	f.Calls, f.CallLatency = 0, 0
 	return true
 }
 
-// reconcileCalls gives a reconcile so many calls of that latency. What others make is then the
-// rest of those that share the client.
-func (f *fit) reconcileCalls(calls, latency float64) {
-	f.Calls = calls
-	f.CallRate = calls * f.Observations / f.Interval
-	f.Background = max(0, f.made-f.CallRate)
-	// Under a tight limit nearly all of the work may be waits; some of those that were
-	// counted are of reconciles that had not ended.
-	f.Busy = max(f.Work-calls*f.Throttle, calls*latency, 1e-3*f.Work)
-	f.CallLatency = min(latency, 0.98*f.Busy/calls)
-	f.Service = f.Busy - calls*f.CallLatency
-}
-
-// limit compares the calls with the limit that they are said to be made under.
+// limit compares the calls with the limit that they are said to be made under. Where there has to
+// be another, one that makes calls wait as long stands for it.
 func (f *fit) limit() {
 	s := &f.Current
 	rate := f.CallRate + f.Background
-	if s.QPS == 0 && f.Throttle > limited {
-		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(rate))
-		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: a QPS of %s, under which calls wait as long, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), predict.Number(s.QPS))
-		s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
+	waited, room := f.Throttle > limited, 1.0
+	switch {
+	case s.QPS == 0 && waited:
+		f.doubt("calls waited %s on average for a client-side limit, but there is said to be none: a QPS of %s, under which calls wait as long, stands for it; say --qps and --burst", durations.Seconds(f.Throttle), predict.Number(f.limitBehind(rate)))
+	case s.QPS > 0 && rate*f.Interval > 1.02*s.QPS*f.Interval+float64(s.Burst):
+		room = 1.5
+		f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", predict.Number(rate), predict.Number(s.QPS), s.Told["qps"])
+	default:
 		return
 	}
-	if s.QPS == 0 || rate*f.Interval <= 1.02*s.QPS*f.Interval+float64(s.Burst) {
-		return
-	}
-	f.doubt("%s API calls a second were made, more than a QPS of %s (%s) allows: there are several clients, or another limit; say --qps and --burst", predict.Number(rate), predict.Number(s.QPS), s.Told["qps"])
 	s.QPS, s.Burst = 0, 0
-	if f.Throttle > limited {
-		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(1.5*rate))
+	if waited {
+		s.QPS, s.Burst = f.limitBehind(rate), max(1, int(room*rate))
 	}
 	s.Told["qps"], s.Told["burst"] = "estimated", "estimated"
 }
@@ -161,8 +148,7 @@ func includes(request, limiter scrape.Histogram) bool {
 	if limiter.Count() == 0 || request.Sum < limiter.Sum {
 		return false
 	}
-	waits, at := limiter.Count(), 0
-	requests := request.Count()
+	waits, requests, at := limiter.Count(), request.Count(), 0
 	for i, bound := range limiter.Bounds {
 		waits -= limiter.Counts[i]
 		for ; at < len(request.Bounds) && request.Bounds[at] <= bound; at++ {

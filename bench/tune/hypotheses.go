@@ -18,25 +18,13 @@ func (f *fit) hypotheses() []infer.Calls {
 		return []infer.Calls{{}}
 	}
 	one := infer.Calls{
-		Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
+		Of: evenly(f.Calls), Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
 		Untimed: f.untimed && f.Current.QPS > 0, Others: f.others(),
 	}
-	var list []infer.Calls
 	if d := f.division; !one.Untimed && d.most >= 1.15*d.least && d.most*f.Throttle >= throttledBy*f.Work {
-		for _, calls := range append(d.calls(), f.Calls) {
-			c := one
-			c.Open = true
-			if c.Of = evenly(calls); calls <= few {
-				c.Of = []float64{1}
-			}
-			c.Background = max(0, f.made-calls*f.Observations/f.Interval)
-			c.Latency = min(d.latency-f.Throttle, 0.98*c.Busy(f.Measured)/calls)
-			list = append(list, c)
-		}
-		return list
+		return f.divided(one)
 	}
-	one.Of = evenly(f.Calls)
-	list = append(list, one)
+	list := []infer.Calls{one}
 	// Where the calls are a whole number to a reconcile, but for those under way, each made as many.
 	under := 2 * float64(f.Current.Workers) * math.Ceil(f.Calls)
 	if one.Untimed || f.Background > 0 || math.Abs(f.Calls-math.Round(f.Calls))*f.Observations <= max(under, 10) {
@@ -58,6 +46,21 @@ func (f *fit) hypotheses() []infer.Calls {
 	return list
 }
 
+// divided are calls of which this queue made more or fewer, and others the rest.
+func (f *fit) divided(one infer.Calls) (list []infer.Calls) {
+	one.Open = true
+	for _, calls := range append(f.division.calls(), f.Calls) {
+		c := one
+		if c.Of = evenly(calls); calls <= few {
+			c.Of = []float64{1}
+		}
+		c.Background = max(0, f.made-calls*f.Observations/f.Interval)
+		c.Latency = min(f.division.latency-f.Throttle, 0.98*c.Busy(f.Measured)/calls)
+		list = append(list, c)
+	}
+	return list
+}
+
 // others is how many make calls beside this queue's workers. No more of them wait for the limit at a
 // time than there are, so they are as many as the limit lets through in the longest of the waits.
 func (f *fit) others() int {
@@ -69,12 +72,10 @@ func (f *fit) others() int {
 
 // evenly are calls of which all reconciles make as many, but for those to which a part of one falls.
 func evenly(mean float64) []float64 {
-	below, part := math.Modf(mean)
-	if part < 0.005 {
-		part = 0
-	} else if part > 0.995 {
-		below, part = below+1, 0
+	if whole := math.Round(mean); math.Abs(mean-whole) < 0.005 {
+		mean = whole
 	}
+	below, part := math.Modf(mean)
 	list := make([]float64, int(below)+2)
 	list[int(below)], list[int(below)+1] = 1-part, part
 	return list
@@ -99,30 +100,19 @@ func (f *fit) whichCalls(p *infer.Posterior) {
 	if len(p.Likely) < 2 {
 		return
 	}
-	low, high := p.Calls, p.Calls
-	least, most := p.Calls, p.Calls
+	var calls, waits []float64
 	for _, c := range p.Likely {
-		if c.Mean() < low.Mean() {
-			low = c
-		}
-		if c.Mean() > high.Mean() {
-			high = c
-		}
-		if c.Throttle < least.Throttle {
-			least = c
-		}
-		if c.Throttle > most.Throttle {
-			most = c
-		}
+		calls, waits = append(calls, c.Mean()), append(waits, c.Throttle)
 	}
+	low, high := slices.Min(calls), slices.Max(calls)
 	for i, text := range f.Unidentified {
 		switch {
 		case strings.HasPrefix(text, untimed) && f.untimed:
 			f.Unidentified[i] = text + fmt.Sprintf("; that they waited %s each explains the work and the waits, as does anything from %s to %s, and the intervals hold what is predicted of all of that",
-				durations.Seconds(f.Throttle), durations.Seconds(least.Throttle), durations.Seconds(most.Throttle))
-		case strings.HasPrefix(text, undivided) && low.Mean() < high.Mean():
+				durations.Seconds(f.Throttle), durations.Seconds(slices.Min(waits)), durations.Seconds(slices.Max(waits)))
+		case strings.HasPrefix(text, undivided) && low < high:
 			f.Unidentified[i] = fmt.Sprintf("%s: the client's counters hold those of all queues; of %.2g to %.2g calls a reconcile that are possible here, %.2g explain the waits best and anything from %.2g to %.2g does. The intervals hold what is predicted of all of these; --calls says it better",
-				undivided, f.division.least, f.division.most, f.Calls, low.Mean(), high.Mean())
+				undivided, f.division.least, f.division.most, f.Calls, low, high)
 		}
 	}
 }

@@ -23,9 +23,9 @@ func refuse(kind defaults.Flavour, d *scrape.Delta, q scrape.Queue, c predict.Cu
 		return "the second scrape doesn't go on where the first one ended: " + strings.Join(q.Doubts, "; "), "two whole scrapes of one process, without a restart between them"
 	case q.Adds == 0 && n == 0:
 		return "nothing was added in the interval", "an interval in which this controller works"
-	case len(q.Work.Counts) == 0 || q.Work.Buckets() == 0:
+	case q.Work.Buckets() == 0:
 		return "workqueue_work_duration_seconds counted nothing", "scrapes of a controller whose queue has a name and a metrics provider, and all workqueue_… families"
-	case len(q.Wait.Counts) == 0 || q.Wait.Buckets() == 0:
+	case q.Wait.Buckets() == 0:
 		return "workqueue_queue_duration_seconds counted nothing", "scrapes with all workqueue_… families"
 	case len(q.Work.Bounds) == 0 || len(q.Wait.Bounds) == 0:
 		return "its durations have sums but no buckets", "scrapes in the text format with classic buckets, as /metrics gives them unless it is asked for native histograms alone"
@@ -39,7 +39,7 @@ func refuse(kind defaults.Flavour, d *scrape.Delta, q scrape.Queue, c predict.Cu
 			fmt.Sprintf("an interval of %v, which at this rate holds 1,000 reconciles", advice.RoundUp(need))
 	case q.Work.Buckets() == 1 && q.Wait.Buckets() == 1 && q.Work.Mean() > 1e-3:
 		return lumped(d, q)
-	case c.Workers == 0:
+	case c.Workers <= 0:
 		return unstaffed(kind, q, d.Interval)
 	}
 	return implausible(q, c, d.Interval)

@@ -14,7 +14,6 @@ import (
 	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/bench/tune/search"
-	"k8s.io/utils/clock"
 )
 
 // Options say what is known beside the data, and what is wanted.
@@ -30,7 +29,6 @@ type Options struct {
 	Client      string               // "shared": all queues of the process share one limit, "own": each has its own; "": own in kube-controller-manager, else shared
 	Seed        uint64
 	Budget      time.Duration // for all queues; 0: none
-	Clock       clock.PassiveClock
 	Progress    func(advice.Progress)
 }
 
@@ -44,9 +42,6 @@ type tuning struct {
 
 // begin takes the defaults of what the options leave open.
 func begin(o Options, kind defaults.Flavour) *tuning {
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	if o.Progress == nil {
 		o.Progress = func(advice.Progress) {}
 	}
@@ -55,15 +50,15 @@ func begin(o Options, kind defaults.Flavour) *tuning {
 	}
 	o.Seed = cmp.Or(o.Seed, 1)
 	r := &advice.Result{Schema: advice.SchemaVersion, Flavour: string(kind), Seed: o.Seed, Objectives: o.Objectives, Stopped: "complete"}
-	return &tuning{o, kind, o.Clock.Now(), r}
+	return &tuning{o, kind, time.Now(), r}
 }
 
-func (t *tuning) left() time.Duration { return t.Budget - t.Clock.Since(t.started) }
+func (t *tuning) left() time.Duration { return t.Budget - time.Since(t.started) }
 
 // tell gives what tells the progress with a queue.
 func (t *tuning) tell(queue string) func(string) {
 	return func(doing string) {
-		t.Progress(advice.Progress{Elapsed: t.Clock.Since(t.started), Left: max(0, t.left()), Doing: queue + ": " + doing})
+		t.Progress(advice.Progress{Elapsed: time.Since(t.started), Left: max(0, t.left()), Doing: queue + ": " + doing})
 	}
 }
 
