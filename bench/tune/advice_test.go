@@ -262,6 +262,7 @@ func TestUntoldLimitCarriesTheLoad(t *testing.T) {
 		f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(given, d.Queues["q"]), Options{}, false)
 		assert.Contains(t, strings.Join(f.Doubts, "; "), told)
 		assert.InDelta(t, 28, f.Current.QPS, 4)
+		assert.Equal(t, f.Current.Settings, f.Recommended, "also where the search doesn't come so far")
 		load, _ := f.Demand(f.Current.Settings)
 		assert.Less(t, load, 0.5)
 		f.Measured.Grown = true

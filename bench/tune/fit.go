@@ -45,7 +45,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current predict.Current, o Options,
 		Spec:        &loadgen.Spec{}, Queues: o.Queues,
 		Measured: &infer.Measured{Span: span, Reconciles: n, Wait: q.Wait, Work: q.Work, Steps: q.Steps, Keys: o.Keys, Grown: grew(q)},
 	}
-	f := &fit{Model: m, Advice: advice.Advice{Queue: q.Name, Current: current, Recommended: current.Settings, Model: m}}
+	f := &fit{Model: m, Advice: advice.Advice{Queue: q.Name, Current: current, Model: m}}
 	f.Doubts = append(f.Doubts, q.Doubts...)
 	if q.Adds == 0 {
 		f.AddRate = q.Wait.Count() / span
@@ -53,6 +53,7 @@ func newFit(d *scrape.Delta, q scrape.Queue, current predict.Current, o Options,
 	}
 	f.retries(q)
 	f.calls(d, q, o, own)
+	f.Recommended = f.Current.Settings // until something better is found
 	f.Offered = f.AddRate * f.Busy
 	if p := q.Wait.Precision(); p >= coarse {
 		f.unknown("quantiles of the measured wait and work: the buckets are %.3g× apart, so one read from them alone may be off by as much; the sums are exact, and the model is fitted to both", p)

@@ -76,7 +76,6 @@ func (t *tuning) finish(ctx context.Context, a *advice.Advice, undivided bool, e
 
 // recommend searches, and predicts what it finds.
 func (t *tuning) recommend(ctx context.Context, a *advice.Advice, s *search.Search, progress func(string)) error {
-	a.Recommended = a.Current.Settings
 	now, err := a.Model.Predict(ctx, a.Current.Settings, predict.Finest, t.Seed+1)
 	if err != nil {
 		return err
