@@ -35,9 +35,11 @@ func (s Shape) Of(mean float64) randvar.Dist {
 	if !(mean > 1e-12) {
 		return randvar.Dist{}
 	}
-	d, err := randvar.Constant(mean), error(nil)
+	var d randvar.Dist
+	var err error
 	switch s.Family {
 	case "constant":
+		d = randvar.Constant(mean)
 	case "lognormal":
 		sigma := math.Sqrt(math.Log1p(s.CV * s.CV))
 		median := mean * math.Exp(-sigma*sigma/2)
