@@ -22,8 +22,8 @@ const (
 func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.Busy, f.Service = f.Work, f.Work
 	all := 0.0
-	for _, other := range d.Queues {
-		if !other.Reset {
+	for _, name := range d.Names() { // in one order, for the last digit
+		if other := d.Queues[name]; !other.Reset {
 			all += other.Work.Sum
 		}
 	}

@@ -130,8 +130,8 @@ type division struct {
 func divisible(d *scrape.Delta, q scrape.Queue, made, each float64) division {
 	n := q.Work.Count()
 	others := 0.0
-	for name, other := range d.Queues {
-		if name != q.Name && !other.Reset {
+	for _, name := range d.Names() {
+		if other := d.Queues[name]; name != q.Name && !other.Reset {
 			others += other.Work.Sum / each
 		}
 	}
