@@ -2,8 +2,8 @@
 // itself. Its steps, in order:
 //
 //  1. What is known of the load comes to [Metrics] (what was counted from scrape to
-//     scrape, see package scrape), [Workload], of a spec or a recording. Settings that nobody told are
-//     taken from the metrics or are a default (package defaults).
+//     scrape, see package scrape) or to [Workload] (a spec, or a recording). Settings that nobody
+//     told are taken from the metrics or are a default (package defaults).
 //  2. fit.go and calls.go take what the counters tell exactly: rates, means, utilisation,
 //     calls. What can't carry advice is refused (plausible.go). Which of several queues or
 //     reconciles made the calls may be open (hypotheses.go).
