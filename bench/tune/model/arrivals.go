@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
@@ -58,6 +59,7 @@ type stream struct {
 	gap    randvar.Dist
 	at     float64
 	ends   float64 // of the phase or step
+	level  float64 // its rate, to the mean
 	high   bool
 	step   int
 	batch  float64 // when the next one comes
@@ -72,13 +74,31 @@ func (a *Arrivals) stream(rate float64, random *rand.Rand) *stream {
 	case Batches:
 		s.batch = s.pause(random.Float64())
 	case Phases:
-		s.high = random.Float64() < a.Duty
-		s.ends = s.length() * random.Float64()
+		s.high = random.Float64() >= a.Duty
+		s.turn()
+		s.ends *= random.Float64()
 	case Measured:
-		s.step = random.IntN(len(a.Rates))
-		s.ends = a.Spans[s.step]
+		s.rate /= a.Size
+		s.step = random.IntN(len(a.Rates)) - 1
+		s.turn()
 	}
 	return s
+}
+
+// turn begins the next phase or step.
+func (s *stream) turn() {
+	if s.a.Kind == Measured {
+		s.step = (s.step + 1) % len(s.a.Rates)
+		s.level = s.a.Rates[s.step]
+		s.ends += s.a.Spans[s.step]
+		return
+	}
+	if s.high = !s.high; s.high {
+		s.level = s.a.High()
+	} else {
+		s.level = s.a.Low()
+	}
+	s.ends += s.length()
 }
 
 func gapsOf(cv, mean float64) randvar.Dist {
@@ -122,28 +142,17 @@ func (s *stream) next() (at float64, n int, batch bool) {
 		s.at += s.gap.Sample(s.random)
 	case Batches:
 		return s.nextBatch()
-	case Phases:
+	default:
 		for {
-			rate := s.a.Low()
-			if s.high {
-				rate = s.a.High()
-			}
-			if s.at += s.random.ExpFloat64() / (s.rate * rate); s.at < s.ends {
+			if s.at += s.random.ExpFloat64() / (s.rate * s.level); s.at < s.ends {
 				break
 			}
-			s.at, s.high = s.ends, !s.high
-			s.ends += s.length()
+			s.at = s.ends
+			s.turn()
 		}
-	case Measured:
-		rate := s.rate / s.a.Size
-		for {
-			if s.at += s.random.ExpFloat64() / (rate * s.a.Rates[s.step]); s.at < s.ends {
-				break
-			}
-			s.at, s.step = s.ends, (s.step+1)%len(s.a.Rates)
-			s.ends += s.a.Spans[s.step]
+		if s.a.Kind == Measured {
+			return s.at, s.whole(), s.a.Size > 1
 		}
-		return s.at, s.whole(), s.a.Size > 1
 	}
 	return s.at, 1, false
 }
@@ -172,34 +181,9 @@ func (s *stream) whole() int {
 // Counts draws how many arrive in each of consecutive steps, of so many seconds. It takes time
 // with phases and batches and not with arrivals.
 func (a *Arrivals) Counts(rate float64, spans []float64, random *rand.Rand) []float64 {
-	counts := make([]float64, len(spans))
-	share := func(i int) float64 { return 1 }
-	switch a.Kind {
-	case Phases:
-		s := a.stream(rate, random)
-		at := 0.0
-		means := make([]float64, len(spans))
-		for i, span := range spans {
-			for end := at + span; at < end; {
-				until := min(end, s.ends)
-				level := a.Low()
-				if s.high {
-					level = a.High()
-				}
-				means[i] += (until - at) * level / span
-				if at = until; at == s.ends {
-					s.high = !s.high
-					s.ends += s.length()
-				}
-			}
-		}
-		share = func(i int) float64 { return means[i] }
-	case Measured:
-		at := random.IntN(len(a.Rates))
-		share = func(i int) float64 { return a.Rates[(at+i)%len(a.Rates)] }
-	}
-	for i, span := range spans {
-		mean := rate * span * share(i)
+	counts := a.levels(rate, spans, random)
+	for i, level := range counts {
+		mean := rate * spans[i] * level
 		switch a.Kind {
 		case Gaps:
 			counts[i] = max(0, mean+math.Sqrt(mean)*a.CV*random.NormFloat64())
@@ -217,6 +201,31 @@ func (a *Arrivals) Counts(rate float64, spans []float64, random *rand.Rand) []fl
 		}
 	}
 	return counts
+}
+
+// levels are the rates in these steps, to the mean.
+func (a *Arrivals) levels(rate float64, spans []float64, random *rand.Rand) []float64 {
+	list := slices.Repeat([]float64{1}, len(spans))
+	switch a.Kind {
+	case Phases:
+		s, at := a.stream(rate, random), 0.0
+		for i, span := range spans {
+			list[i] = 0
+			for end := at + span; at < end; {
+				until := min(end, s.ends)
+				list[i] += (until - at) * s.level / span
+				if at = until; at == s.ends {
+					s.turn()
+				}
+			}
+		}
+	case Measured:
+		at := random.IntN(len(a.Rates))
+		for i := range list {
+			list[i] = a.Rates[(at+i)%len(a.Rates)]
+		}
+	}
+	return list
 }
 
 // poisson draws a number of that mean; of large ones as the normal distribution has it.

@@ -2,28 +2,22 @@ package model
 
 // A cursor finds the step of a series in which something happens, each later than the one before.
 type cursor struct {
-	counts  []Count // nil: there is no series
-	lengths []float64
-	i       int
-	end     float64
-	none    Count
+	counts []Count   // from this step on; where there is no series, one
+	ends   []float64 // of all but the last
 }
 
-func newCursor(counts []Count, p *Plan) cursor {
-	c := cursor{counts: counts, lengths: p.Steps}
-	if len(counts) > 0 {
-		c.end = p.Warmup + p.Steps[0]
+func newCursor(p *Plan) cursor {
+	c, end := cursor{counts: make([]Count, max(1, len(p.Steps)))}, p.Warmup
+	for _, length := range p.Steps[:len(c.counts)-1] {
+		end += length
+		c.ends = append(c.ends, end)
 	}
 	return c
 }
 
 func (c *cursor) at(when float64) *Count {
-	if len(c.counts) == 0 {
-		return &c.none
+	for len(c.ends) > 0 && when >= c.ends[0] {
+		c.counts, c.ends = c.counts[1:], c.ends[1:]
 	}
-	for when >= c.end && c.i < len(c.counts)-1 {
-		c.i++
-		c.end += c.lengths[c.i]
-	}
-	return &c.counts[c.i]
+	return &c.counts[0]
 }

@@ -24,16 +24,16 @@ type Pair struct{ Service, Held float64 }
 
 // A Result is what was counted.
 type Result struct {
-	Length                                float64 // seconds
-	Wait                                  Sketch  // from add to get
-	Work                                  Sketch  // from get to done
-	Settle                                Sketch  // from an arrival to the end of the first successful reconcile that saw it
-	Throttle                              Sketch  // of a call, for the client's limit
-	Arrivals, Adds, Done, Failures, Calls int
-	Busy                                  float64 // seconds that workers worked
-	Waiting                               float64 // seconds that keys waited
-	Steps                                 []Count
-	Pairs                                 []Pair
+	Length                      float64 // seconds
+	Wait                        Sketch  // from add to get
+	Work                        Sketch  // from get to done
+	Settle                      Sketch  // from an arrival to the end of the first successful reconcile that saw it
+	Throttle                    Sketch  // of a call, for the client's limit
+	Arrivals, Adds, Done, Calls int
+	Busy                        float64 // seconds that workers worked
+	Waiting                     float64 // seconds that keys waited
+	Steps                       []Count
+	Pairs                       []Pair
 }
 
 // A key as the work queue sees it, with the arrivals that no reconcile has seen yet.
@@ -79,7 +79,7 @@ type engine struct {
 	others  float64 // when others call next
 	calling int     // of others
 	held    int     // reconciles that others have yet to begin
-	calls   float64 // on average
+	row     int32   // calls of others, one after another
 	added   cursor
 	taken   cursor
 	pairs   int // reconciles from one that is kept to the next
@@ -89,7 +89,10 @@ type engine struct {
 func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error) {
 	e := &engine{s: s, c: &c, p: &p, r: &Result{Length: p.Length}, random: rand.New(rand.NewPCG(p.Seed, 0x5eed))}
 	e.stream = s.Arrivals.stream(s.Rate, rand.New(rand.NewPCG(p.Seed, 0xa1)))
-	e.workers, e.calls = c.Workers, s.MeanCalls()
+	e.workers = c.Workers
+	if e.row = int32(s.Row); e.row == 0 {
+		e.row = max(1, int32(math.Round(s.MeanCalls())))
+	}
 	e.client = bucket{rate: c.QPS, burst: float64(c.Burst), tokens: float64(c.Burst)}
 	e.retry = bucket{rate: c.BucketRate, burst: float64(c.BucketBurst), tokens: float64(c.BucketBurst)}
 	e.keys = make([]key, s.Keys)
@@ -97,8 +100,8 @@ func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error)
 	if s.Background > 0 && c.QPS > 0 {
 		e.others = 0
 	}
-	e.r.Steps = make([]Count, len(p.Steps))
-	e.added, e.taken = newCursor(e.r.Steps, &p), newCursor(e.r.Steps, &p)
+	e.added = newCursor(&p)
+	e.taken, e.r.Steps = e.added, e.added.counts[:len(p.Steps)]
 	if p.Pairs > 0 {
 		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
 	}
@@ -243,7 +246,7 @@ func (e *engine) drawCalls() int32 {
 
 // call is when others have a reconcile to do.
 func (e *engine) call() {
-	e.others += e.random.ExpFloat64() * float64(e.row()) / e.s.Background
+	e.others += e.random.ExpFloat64() * float64(e.row) / e.s.Background
 	if e.s.Others > 0 && e.calling == e.s.Others {
 		e.held++
 	} else {
@@ -252,17 +255,10 @@ func (e *engine) call() {
 	}
 }
 
-func (e *engine) row() int32 {
-	if e.s.Row > 0 {
-		return int32(e.s.Row)
-	}
-	return max(1, int32(math.Round(e.calls)))
-}
-
 // begin begins a reconcile of others.
 func (e *engine) begin() {
 	i := slot(&e.jobs, &e.idle)
-	e.jobs[i] = job{key: -1, calls: e.row(), due: e.jobs[i].due[:0]}
+	e.jobs[i] = job{key: -1, calls: e.row, due: e.jobs[i].due[:0]}
 	e.steps.push(event{e.now, i})
 }
 
@@ -330,7 +326,4 @@ func (e *engine) failed(j *job) {
 	x.failures++
 	delay = max(delay, e.retry.reserve(e.now))
 	e.retries.push(event{e.now + delay, j.key})
-	if e.counting() {
-		e.r.Failures++
-	}
 }

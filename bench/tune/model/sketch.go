@@ -1,8 +1,6 @@
 package model
 
-import (
-	"math"
-)
+import "math"
 
 // A Sketch counts durations in buckets that are 1.6% wide, from a microsecond to half a year.
 // The zero Sketch is empty.
@@ -34,30 +32,11 @@ func (s *Sketch) Add(x float64) {
 	s.counts[at]++
 }
 
-// Merge adds what another counted.
-func (s *Sketch) Merge(other Sketch) {
-	if other.counts == nil {
-		return
-	}
-	if s.counts == nil {
-		s.counts = make([]uint32, octaves*perOctave)
-	}
-	s.n, s.sum = s.n+other.n, s.sum+other.sum
-	for i, n := range other.counts {
-		s.counts[i] += n
-	}
-}
-
 // Count is how many durations there are.
 func (s *Sketch) Count() int { return s.n }
 
 // Mean is exact; 0 of nothing.
-func (s *Sketch) Mean() float64 {
-	if s.n == 0 {
-		return 0
-	}
-	return s.sum / float64(s.n)
-}
+func (s *Sketch) Mean() float64 { return s.sum / float64(max(1, s.n)) }
 
 func bounds(bucket int) (low, high float64) {
 	if bucket > 0 {
@@ -69,20 +48,16 @@ func bounds(bucket int) (low, high float64) {
 // Quantile is the p-quantile, in seconds; 0 of nothing.
 func (s *Sketch) Quantile(p float64) float64 {
 	left := p * float64(s.n-1)
-	if s.n == 0 {
-		return 0
-	}
 	for i, n := range s.counts {
-		if left -= float64(n); left < 0 && n > 0 {
-			low, high := bounds(i)
+		if left -= float64(n); left < 0 {
 			if i == 0 {
 				return 0
 			}
+			low, high := bounds(i)
 			return high + (high-low)*left/float64(n)
 		}
 	}
-	_, high := bounds(len(s.counts) - 1)
-	return high
+	return 0
 }
 
 // Below are the shares of the durations up to each of these, which rise.
@@ -90,15 +65,13 @@ func (s *Sketch) Below(ends []float64) []float64 {
 	shares := make([]float64, len(ends))
 	sum, bucket := 0.0, 0
 	for k, end := range ends {
-		for ; s.n > 0 && bucket < len(s.counts); bucket++ {
-			low, high := bounds(bucket)
-			if high > end {
-				if n := float64(s.counts[bucket]); n > 0 && end > low {
-					shares[k] = n * (end - low) / (high - low)
-				}
+		for ; bucket < len(s.counts); bucket++ {
+			n := float64(s.counts[bucket])
+			if low, high := bounds(bucket); high > end {
+				shares[k] = max(0, n*(end-low)/(high-low))
 				break
 			}
-			sum += float64(s.counts[bucket])
+			sum += n
 		}
 		shares[k] = (shares[k] + sum) / max(1, float64(s.n))
 	}
