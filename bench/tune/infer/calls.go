@@ -1,8 +1,10 @@
 package infer
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/service"
@@ -38,10 +40,10 @@ func (c Calls) Service(m *Measured) float64 {
 
 func (c Calls) throttled(m *Measured) bool { return c.Mean()*c.Throttle > throttledBy*m.Work.Mean() }
 
-// takes finds out which work may be what was measured. Where calls wait for a limit, how these
-// waits hang together, and with the work, only a simulation tells; how long they were, the
-// measurement.
-func (x *explorer) takes() error {
+// takes finds out which work may be what was measured, with arrivals as a system's. Where calls wait
+// for a limit, how these waits hang together, and with the work, only a simulation tells; how long
+// they were, the measurement.
+func (x *explorer) takes(s model.System) {
 	c, mean := x.calls, x.calls.Service(x.m)
 	latencies := service.Latencies(c.Of, c.Latency)
 	work := x.m.Work
@@ -50,129 +52,95 @@ func (x *explorer) takes() error {
 	}
 	if !c.throttled(x.m) {
 		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), service.Same(latencies), c.Open))
-		return nil
+		return
 	}
-	base := x.base
-	if base.Service.IsZero() {
-		base.Service = model.NewWork(service.Shape{Family: "gamma", CV: 1}.Of(mean))
-	}
-	if base.Background > 0 && base.Row == 0 {
-		if err := x.inARow(&base); err != nil {
-			return err
-		}
-		x.base.Row = base.Row
+	if s.Background > 0 && s.Row == 0 {
+		s.Row = x.inARow(s)
+		x.base.Row = s.Row
 	}
 	for range 2 {
 		x.progress("waits for the client's limit")
-		pairs, err := x.pairs(base)
-		if err != nil {
-			return err
-		}
-		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), c.held(pairs, latencies), true))
-		base.Service = x.base.Service
+		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), c.held(x.pairs(s), latencies), true))
+		s.Service = x.base.Service
 	}
-	return nil
 }
 
 // inARow solves how many calls others make one after another, so that calls wait for as long as
 // was measured: the more there are, the longer.
-func (x *explorer) inARow(s *model.System) error {
+func (x *explorer) inARow(s model.System) int {
 	const longest = 64
 	x.progress("calls of others")
 	off := map[int]float64{} // by the logarithm of how long calls wait
-	low, high := 1, longest
-	for low < high {
-		s.Row = (low + high) / 2
-		pairs, err := x.pairs(*s)
-		if err != nil {
-			return err
-		}
-		waited := 0.0
-		for _, p := range pairs {
-			waited += p.Held / x.calls.Mean() / float64(len(pairs))
-		}
-		if off[s.Row] = math.Log(max(waited, 1e-9) / x.calls.Throttle); off[s.Row] < 0 {
-			low = s.Row + 1
-		} else {
-			high = s.Row
-		}
+	row := 1 + sort.Search(longest-1, func(i int) bool {
+		s.Row = i + 1
+		off[s.Row] = math.Log(max(waited(x.pairs(s), x.calls.Mean()), 1e-9) / x.calls.Throttle)
+		return off[s.Row] >= 0
+	})
+	if before, ok := off[row-1]; ok && -before < off[row] {
+		row--
 	}
-	if before, ok := off[low-1]; ok && -before < off[low] {
-		low--
-	}
-	s.Row = low
-	return nil
+	return row
 }
 
 // pairs are what simulated reconciles worked, and what their calls waited.
-func (x *explorer) pairs(s model.System) ([]model.Pair, error) {
+func (x *explorer) pairs(s model.System) []model.Pair {
 	const simulations, each = 12, 4000
 	lists := make([][]model.Pair, simulations)
-	err := parallel(len(lists), func(i int) error {
-		r, err := s.Run(x.ctx, x.m.Controller, model.Plan{Warmup: x.length / 10, Length: x.length, Pairs: each, Seed: x.seed + uint64(i)})
+	_ = parallel(x.ctx, len(lists), func(i int) { // what is explored afterwards fails as well
+		r, _ := s.Run(x.ctx, x.m.Controller, model.Plan{Warmup: x.length / 10, Length: x.length, Pairs: each, Seed: x.seed + uint64(i)})
 		lists[i] = r.Pairs
-		return err
 	})
-	return slices.Concat(lists...), err
+	return slices.Concat(lists...)
+}
+
+// waited is how long a call waits on average, of so many a reconcile.
+func waited(pairs []model.Pair, calls float64) (mean float64) {
+	for _, p := range pairs {
+		mean += p.Held / calls / float64(len(pairs))
+	}
+	return mean
 }
 
 // untimed are waits for the limit that may have been, where nothing timed them: simulations say
 // how long they are in the long run, and while it was measured they may have been shorter or
 // longer. Where calls are not timed either, how much of the rest of the work is theirs decides
 // how far they wait for each other.
-func (x *explorer) untimed() ([]Calls, error) {
+func (x *explorer) untimed() (list []Calls) {
 	c := x.calls
 	lasting := []float64{0, 0.03, 0.15, 0.5}
 	if !c.Untold {
 		lasting = []float64{c.Mean() * c.Latency / c.Busy(x.m)}
 	}
-	var list []Calls
 	for _, share := range lasting {
-		y := *x
+		y, s := c, x.base
 		for range 4 { // shorter work comes together somewhat otherwise
 			if c.Untold {
-				y.calls.Latency = share * y.calls.Busy(x.m) / c.Mean()
+				y.Latency = share * y.Busy(x.m) / c.Mean()
 			}
-			y.base.Latency = y.calls.Latency
-			y.base.Service = model.NewWork(service.Shape{Family: "gamma", CV: 1}.Of(y.calls.Service(x.m)))
-			pairs, err := y.pairs(y.base)
-			if err != nil {
-				return nil, err
-			}
-			usual := 0.0
-			for _, p := range pairs {
-				usual += p.Held / c.Mean() / float64(len(pairs))
-			}
-			y.calls.Throttle = (y.calls.Throttle + min(usual, 0.95*x.m.Work.Mean()/c.Mean())) / 2
+			s.Latency, s.Service = y.Latency, exponential(y.Service(x.m))
+			usual := min(waited(x.pairs(s), c.Mean()), 0.95*x.m.Work.Mean()/c.Mean())
+			y.Throttle = (y.Throttle + usual) / 2
 		}
 		for _, times := range []float64{0, 0.3, 0.6, 0.8, 1, 1.25, 1.6, 2.2, 3.5} {
-			z := y.calls
-			if z.Untimed, z.Throttle = false, times*y.calls.Throttle; times > 0 && z.Mean()*(z.Throttle+z.Latency) > 0.97*x.m.Work.Mean() {
-				continue
+			z := y
+			z.Untimed, z.Throttle = false, times*y.Throttle
+			if times == 0 || z.Mean()*(z.Throttle+z.Latency) <= 0.97*x.m.Work.Mean() {
+				list = append(list, z)
 			}
-			list = append(list, z)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // held are equally likely sums of what a reconcile's calls take, the waits for the limit
 // included. Where the measurement had more or less of them, calls waited more or less often.
 func (c Calls) held(pairs []model.Pair, latencies []float64) service.Calls {
-	mean := 0.0
-	for _, p := range pairs {
-		mean += p.Held / float64(len(pairs))
-	}
+	mean := waited(pairs, 1)
 	if mean == 0 {
 		return service.Same(latencies)
 	}
 	// A few workers' calls wait the less the longer these work between them.
-	slices.SortFunc(pairs, func(a, b model.Pair) int {
-		if a.Service < b.Service {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(pairs, func(a, b model.Pair) int { return cmp.Compare(a.Service, b.Service) })
 	n, parts := 64, 1
 	if math.Abs(correlation(pairs)) > 0.1 {
 		n, parts = 32, 8
@@ -181,12 +149,13 @@ func (c Calls) held(pairs []model.Pair, latencies []float64) service.Calls {
 	var all service.Calls
 	sum := 0.0
 	for k := range parts {
-		part := pairs[k*len(pairs)/parts : (k+1)*len(pairs)/parts]
-		s := service.Stretch{From: part[0].Service, To: math.Inf(1), Calls: often(part, n, waits/mean)}
-		if k == 0 {
-			s.From = 0
-		} else {
-			all[k-1].To = s.From
+		from, to := k*len(pairs)/parts, (k+1)*len(pairs)/parts
+		s := service.Stretch{To: math.Inf(1), Calls: often(pairs[from:to], n, waits/mean)}
+		if k > 0 {
+			s.From = pairs[from].Service
+		}
+		if k < parts-1 {
+			s.To = pairs[to].Service
 		}
 		for _, wait := range s.Calls {
 			sum += wait / float64(n*parts)

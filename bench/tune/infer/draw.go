@@ -8,19 +8,18 @@ import (
 
 // A draw is a member of a family.
 type draw struct {
+	of      *explored
 	at      float64 // place among the shares
 	value   float64
-	away    float64 // of the value from the one that was solved
-	beyond  bool    // of the range of values
-	rate    float64 // logarithm of how many times the measured rate
-	mean    float64 // the same of the work
-	work    int     // its shape
-	log     float64 // of how probable it is, but for a constant
-	trusted float64 // the same with less trust in the likelihood
+	off     [3]float64 // logarithms of how many times the measured rate and work it has, and how far the value is from the one that was solved
+	beyond  bool       // the range of values
+	work    int        // its shape
+	surface *surface   // of its place
+	log     float64    // of how probable it is, but for a constant
+	trusted float64    // the same with less trust in the likelihood
 }
 
-// A proposal is where members are drawn: the middle and the standard deviation of the logarithms of
-// rate and work and of the value, as offsets from what was measured and solved.
+// A proposal is where members are drawn: the middle and the standard deviation of each offset.
 type proposal struct{ middle, width [3]float64 }
 
 // around is a proposal so many times as wide as is likely.
@@ -34,58 +33,53 @@ func (e *explored) around(at, times float64) (p proposal) {
 // draw takes a member at a place. Its log is then that of its prior to the density with which it
 // is drawn.
 func (e *explored) draw(r *rand.Rand, at float64, p proposal) draw {
-	d := draw{at: at, work: e.x.drawWork(r)}
-	normal := func(i int) float64 {
-		z := r.NormFloat64()
-		d.log += z*z/2 + math.Log(p.width[i])
-		return p.middle[i] + z*p.width[i]
+	d := draw{of: e, at: at, work: e.x.drawWork(r)}
+	for i := range d.off {
+		if i < 2 || e.bounds != nil {
+			z := r.NormFloat64()
+			d.log += z*z/2 + math.Log(p.width[i])
+			d.off[i] = p.middle[i] + z*p.width[i]
+		}
 	}
-	d.rate, d.mean = normal(0), normal(1)
-	if e.valued {
-		e.put(&d, normal(2))
-	}
+	e.put(&d)
 	return d
 }
 
 // closer is a proposal by draws and how probable they are.
 func closer(list []draw, was proposal) proposal {
-	top := math.Inf(-1)
-	for _, d := range list {
-		top = max(top, d.log)
-	}
-	var sum float64
-	var mean, square [3]float64
-	for _, d := range list {
-		w := math.Exp(d.log - top)
-		sum += w
-		for i, x := range []float64{d.rate, d.mean, d.away} {
-			mean[i] += w * x
-			square[i] += w * x * x
+	w, sum, _ := weights(list, func(d draw) float64 { return d.log })
+	for i := range was.middle {
+		mean, square := 0.0, 0.0
+		for k, d := range list {
+			mean += w[k] * d.off[i]
+			square += w[k] * d.off[i] * d.off[i]
 		}
-	}
-	for i := range mean {
-		mean[i] /= sum
-		was.middle[i] = mean[i]
-		was.width[i] = min(was.width[i], max(1.4*math.Sqrt(max(0, square[i]/sum-mean[i]*mean[i])), was.width[i]/4))
+		mean /= sum
+		was.middle[i] = mean
+		was.width[i] = min(was.width[i], max(1.4*math.Sqrt(max(0, square/sum-mean*mean)), was.width[i]/4))
 	}
 	return was
 }
 
-// put gives a member the value that is so far away from the one that was solved, or the last one
-// that there is.
-func (e *explored) put(d *draw, away float64) {
+// put gives a member the value that is as far from the one that was solved as its offset says, or
+// the last one that there is.
+func (e *explored) put(d *draw) {
+	if e.bounds == nil {
+		return
+	}
 	solved := e.node(d.at).value
 	low, high := e.bounds(e.x, e.share(d.at))
-	d.value = min(max(solved+away, low), high)
-	d.beyond = d.value != solved+away
-	d.away = d.value - solved
+	d.value = min(max(solved+d.off[2], low), high)
+	d.beyond = d.value != solved+d.off[2]
+	d.off[2] = d.value - solved
 }
 
 // offsets are what figures are regressed on beside the place.
-func (e *explored) offsets(d draw) []float64 {
-	list := []float64{d.rate, d.mean, logCV(e.x.works[d.work]) - e.x.spread}
-	if e.valued {
-		list = append(list, d.away, d.away*d.away) // where bursts get no worse, longer ones do as little
+func (d draw) offsets() []float64 {
+	x := d.of.x
+	list := []float64{d.off[0], d.off[1], logCV(x.works[d.work]) - x.spread}
+	if d.of.bounds != nil {
+		list = append(list, d.off[2], d.off[2]*d.off[2]) // where bursts get no worse, longer ones do as little
 	}
 	return list
 }
@@ -95,13 +89,11 @@ func (e *explored) offsets(d draw) []float64 {
 func (e *explored) train(list []draw) error {
 	points := make([]point, len(list))
 	begin := uint64(len(e.points)) + 1000
-	err := parallel(len(list), func(i int) error {
-		s := e.system(list[i])
-		y, r, err := e.x.simulate(&s, e.x.seed+begin+uint64(i)*7919)
-		if err == nil && r.Wait.Count() > 0 {
-			points[i] = point{list[i].at, e.offsets(list[i]), y}
+	err := parallel(e.x.ctx, len(list), func(i int) {
+		d := list[i]
+		if y, r := e.x.simulate(d.system(), e.x.seed+begin+uint64(i)*7919); r.Wait.Count() > 0 {
+			points[i] = point{d.at, d.offsets(), y}
 		}
-		return err
 	})
 	if err == nil {
 		e.points = append(e.points, slices.DeleteFunc(points, func(p point) bool { return p.y == nil })...)

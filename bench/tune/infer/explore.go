@@ -10,6 +10,7 @@ import (
 
 // A node is a share of a family for which the value was solved.
 type node struct {
+	share  float64
 	solved bool    // it was tried to
 	ok     bool    // there is such a value
 	value  float64 // with which keys wait as long as was measured
@@ -21,32 +22,47 @@ type node struct {
 type explored struct {
 	*family
 	x      *explorer
-	shares []float64 // the family's, and more where the value changes fast
-	nodes  []node
+	nodes  []node // of the family's shares, and of more where the value changes fast
 	points []point
 }
 
-// explore simulates a family's members that are near what was measured.
-func (x *explorer) explore(f *family) (*explored, error) {
-	e := &explored{family: f, x: x, shares: slices.Clone(f.shares), nodes: make([]node, max(1, len(f.shares)))}
-	x.progress(f.name)
-	if err := parallel(len(e.nodes), e.solve); err != nil {
-		return nil, err
+func newExplored(x *explorer, f *family) *explored {
+	e := &explored{family: f, x: x}
+	for _, share := range f.shares {
+		e.nodes = append(e.nodes, node{share: share})
 	}
-	for f.valued && e.insert() {
-		if err := parallel(len(e.nodes), e.solve); err != nil {
-			return nil, err
+	return e
+}
+
+// explore simulates families' members that are near what was measured. What was explored when the
+// context ends is returned with its error.
+func (x *explorer) explore(families ...*family) (all []*explored, err error) {
+	for _, f := range families {
+		x.progress(f.name)
+		e := newExplored(x, f)
+		if err := e.explore(); err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (e *explored) explore() error {
+	for more := true; more; more = e.bounds != nil && e.insert() {
+		if err := parallel(e.x.ctx, len(e.nodes), e.solve); err != nil {
+			return err
 		}
 	}
-	list := make([]draw, 0, trained*len(e.nodes))
-	r := rand.New(rand.NewPCG(x.seed, uint64(len(f.name))))
 	n := trained
 	switch {
-	case f.shares == nil:
+	case len(e.shares) == 1:
 		n *= 3
-	case !f.valued:
+	case e.bounds == nil:
 		n /= 2 // they lie closer
 	}
+	var list []draw
+	r := rand.New(rand.NewPCG(e.x.seed, uint64(len(e.name))))
 	for i, node := range e.nodes {
 		for k := 0; node.ok && k < n; k++ {
 			at := float64(i) + r.Float64() - 0.5
@@ -54,7 +70,7 @@ func (x *explorer) explore(f *family) (*explored, error) {
 			list = append(list, e.draw(r, at, e.around(at, 1.5)))
 		}
 	}
-	return e, e.train(list)
+	return e.train(list)
 }
 
 // insert adds shares between two of which only one has a value, or whose values are far apart:
@@ -62,156 +78,135 @@ func (x *explorer) explore(f *family) (*explored, error) {
 // longer. It tells whether there are any.
 func (e *explored) insert() bool {
 	const apart = 1.2 // of logarithms
-	var shares []float64
-	var nodes []node
-	for i, n := range e.nodes {
-		if shares, nodes = append(shares, e.shares[i:min(i+1, len(e.shares))]...), append(nodes, n); i == len(e.nodes)-1 {
-			break
-		}
-		next := e.nodes[i+1]
-		far := n.ok != next.ok || n.ok && math.Abs(n.value-next.value) > apart
-		if far && e.shares[i+1]-e.shares[i] > 0.03*e.shares[i] {
-			shares, nodes = append(shares, (e.shares[i]+e.shares[i+1])/2), append(nodes, node{})
+	nodes := slices.Clone(e.nodes)
+	for i := len(nodes) - 1; i > 0; i-- {
+		a, b := e.nodes[i-1], e.nodes[i]
+		far := a.ok != b.ok || a.ok && math.Abs(a.value-b.value) > apart
+		if far && b.share-a.share > 0.03*a.share {
+			nodes = slices.Insert(nodes, i, node{share: (a.share + b.share) / 2})
 		}
 	}
 	more := len(nodes) > len(e.nodes) && len(nodes) < mostShares
 	if more {
-		e.shares, e.nodes = shares, nodes
+		e.nodes = nodes
 	}
 	return more
 }
 
+// neighbours are the nodes beside a place, and which part of the way it is from one to the other.
+func (e *explored) neighbours(at float64) (a, b *node, part float64) {
+	i := min(int(at), len(e.nodes)-1)
+	return &e.nodes[i], &e.nodes[min(i+1, len(e.nodes)-1)], at - float64(i)
+}
+
+func mix(a, b, part float64) float64 { return (1-part)*a + part*b }
+
 // share is the one at a place among the nodes.
 func (e *explored) share(at float64) float64 {
-	if e.shares == nil {
-		return 1
-	}
-	i := min(int(at), len(e.shares)-1)
-	if i == len(e.shares)-1 {
-		return e.shares[i]
-	}
-	part := at - float64(i)
-	return (1-part)*e.shares[i] + part*e.shares[i+1]
+	a, b, part := e.neighbours(at)
+	return mix(a.share, b.share, part)
 }
 
 // node is what lies at a place between two nodes.
 func (e *explored) node(at float64) node {
-	i := min(int(at), len(e.nodes)-1)
-	a, b := e.nodes[i], e.nodes[min(i+1, len(e.nodes)-1)]
-	part := at - float64(i)
+	a, b, part := e.neighbours(at)
 	switch {
 	case part < 1e-9 || !b.ok:
-		return a
+		return *a
 	case !a.ok:
-		return b
+		return *b
 	}
-	mix := func(a, b float64) float64 { return (1-part)*a + part*b }
-	return node{true, true, mix(a.value, b.value), mix(a.around, b.around), mix(a.drift, b.drift)}
+	return node{mix(a.share, b.share, part), true, true, mix(a.value, b.value, part), mix(a.around, b.around, part), mix(a.drift, b.drift, part)}
 }
 
 // system is a member.
-func (e *explored) system(d draw) model.System {
-	x := e.x
-	s := x.work(d.mean, d.work)
-	share := e.share(d.at)
-	if e.apply != nil {
-		e.apply(x, &s, share, d.value)
+func (d draw) system() *model.System {
+	e, x, s := d.of, d.of.x, d.of.x.base
+	if x.works[d.work].Whole {
+		s.Latency = 0
 	}
-	s.Rate *= math.Exp(d.rate)
-	return s
+	s.Service = x.tables[d.work].Times(math.Exp(d.off[1]))
+	if e.apply != nil {
+		e.apply(x, &s, e.share(d.at), d.value)
+	}
+	s.Rate *= math.Exp(d.off[0])
+	return &s
 }
 
 // solve looks for the value with which keys wait as long as was measured on average.
-func (e *explored) solve(i int) error {
-	x := e.x
-	n := &e.nodes[i]
+func (e *explored) solve(i int) {
+	x, n := e.x, &e.nodes[i]
 	if n.solved {
-		return nil
+		return
 	}
-	n.solved = true
-	n.drift = 1 / math.Sqrt(x.m.Reconciles)
-	d := draw{at: float64(i), work: x.likeliest()}
-	if !e.valued {
-		s := e.system(d)
-		n.ok = e.absurd == nil || !e.absurd(&s, x)
-		return nil
+	n.solved, n.drift = true, 1/math.Sqrt(x.m.Reconciles)
+	d := draw{of: e, at: float64(i), work: x.likeliest}
+	if e.bounds == nil {
+		n.ok = e.absurd == nil || !e.absurd(d.system(), x)
+		return
 	}
-	low, high := e.bounds(x, e.share(d.at))
+	low, high := e.bounds(x, n.share)
 	if high <= low {
-		return nil
+		return
 	}
-	d.value = low
-	from, err := e.tries(d)
-	if err != nil || from.mean > x.y.want[0]+0.1 {
-		return err
+	from := d.tries(low)
+	if from.mean > x.y.want[0]+0.1 {
+		return
 	}
-	to, err := e.upper(d, low, high)
-	if err != nil || to.mean < x.y.want[0] {
-		return err
+	to := d.upper(low, high)
+	if to.mean < x.y.want[0] {
+		return
 	}
-	found, slope, err := e.between(d, from, to)
-	if err != nil {
-		return err
-	}
+	found, slope := d.between(from, to)
 	n.ok, n.value = true, found.value
 	n.around = min(max(math.Hypot(found.scatter, 0.05)/max(slope, 0.2), 0.05), 1.5)
 	n.drift = max(n.drift, found.drift)
-	return nil
 }
 
 // upper looks for a value with which keys wait for longer than was measured. The largest ones may
 // be so rare that most simulations see none of it.
-func (e *explored) upper(d draw, low, high float64) (t tried, err error) {
+func (d draw) upper(low, high float64) (t tried) {
 	for range 5 {
-		d.value = high
-		if t, err = e.tries(d); err != nil || t.mean >= e.x.y.want[0] {
+		if t = d.tries(high); t.mean >= d.of.x.y.want[0] {
 			break
 		}
 		high = low + 0.7*(high-low)
 	}
-	return t, err
+	return t
 }
 
 // A tried value: the mean of the logarithms of the waits, their standard deviation from one such
 // measurement to the next, and that of the rate.
 type tried struct{ value, mean, scatter, drift float64 }
 
-func (e *explored) tries(d draw) (tried, error) {
-	t := tried{value: d.value}
-	s := e.system(d)
+func (d draw) tries(value float64) tried {
+	d.value = value
+	x, t := d.of.x, tried{value: value, mean: logMean(0)}
 	var logs, adds []float64
 	for k := range uint64(replicas) {
-		y, r, err := e.x.simulate(&s, e.x.seed+k)
-		if err != nil {
-			return t, err
-		}
-		if r.Wait.Count() > 0 {
+		if y, r := x.simulate(d.system(), x.seed+k); r.Wait.Count() > 0 {
 			logs, adds = append(logs, y[0]), append(adds, y[1])
 		}
 	}
-	if len(logs) < 2 {
-		t.mean = logMean(0)
-		return t, nil
+	if len(logs) > 1 {
+		by := math.Sqrt(x.y.part)
+		t.mean, t.scatter = moments(logs)
+		_, t.drift = moments(adds)
+		t.scatter, t.drift = by*t.scatter, by*t.drift
 	}
-	t.mean, t.scatter = moments(logs)
-	_, t.drift = moments(adds)
-	by := math.Sqrt(e.x.length / e.x.m.Span)
-	t.scatter, t.drift = by*t.scatter, by*t.drift
-	return t, nil
+	return t
 }
 
 // between looks for the value by the rule of false position, with halves where it doesn't get on.
-func (e *explored) between(d draw, low, high tried) (found tried, slope float64, err error) {
-	want := e.x.y.want[0]
+func (d draw) between(low, high tried) (found tried, slope float64) {
+	want := d.of.x.y.want[0]
 	for step := range 7 {
-		d.value = low.value + (high.value-low.value)*min(max((want-low.mean)/(high.mean-low.mean), 0.1), 0.9)
+		part := min(max((want-low.mean)/(high.mean-low.mean), 0.1), 0.9)
+		value := low.value + (high.value-low.value)*part
 		if step%3 == 2 {
-			d.value = (low.value + high.value) / 2
+			value = (low.value + high.value) / 2
 		}
-		if found, err = e.tries(d); err != nil {
-			return found, 0, err
-		}
-		if found.mean > want {
+		if found = d.tries(value); found.mean > want {
 			high = found
 		} else {
 			low = found
@@ -221,5 +216,5 @@ func (e *explored) between(d draw, low, high tried) (found tried, slope float64,
 			break
 		}
 	}
-	return found, slope, nil
+	return found, slope
 }

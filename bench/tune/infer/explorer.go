@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/service"
@@ -14,26 +13,28 @@ import (
 
 // An explorer simulates members of families under the settings of a measurement.
 type explorer struct {
-	ctx      context.Context
-	m        *Measured
-	y        *yardstick
-	base     model.System // arrivals at random, with the likeliest work
-	rate     float64      // of arrivals that are no retries and found their key not waiting
-	calls    Calls
-	works    []service.Likely
-	tables   []model.Work
-	upTo     []float64 // cumulated probabilities of these
-	spread   float64   // mean of the logarithms of their coefficients of variation
-	evidence float64   // logarithm of how probable the work's histogram is with any of these
-	length   float64   // seconds of a simulation
-	reach    float64   // seconds of which bursts are at most a part
-	seed     uint64
-	progress func(string)
+	ctx       context.Context
+	m         *Measured
+	y         *yardstick
+	base      model.System // arrivals at random, with the likeliest work
+	rate      float64      // of arrivals that are no retries and found their key not waiting
+	calls     Calls
+	works     []service.Likely
+	tables    []model.Work // of these
+	odds      []float64    // of these, to their sum
+	sum       float64
+	likeliest int
+	spread    float64 // mean of the logarithms of their coefficients of variation
+	evidence  float64 // logarithm of how probable the work's histogram is with any of these
+	length    float64 // seconds of a simulation
+	reach     float64 // seconds of which bursts are at most a part
+	seed      uint64
+	progress  func(string)
 }
 
 func newExplorer(ctx context.Context, m *Measured, c Calls, seed uint64, progress func(string)) *explorer {
 	x := &explorer{ctx: ctx, m: m, calls: c, seed: seed, progress: progress}
-	x.base = model.System{Failure: m.Failure, Keys: m.Keys, Calls: c.Of, Latency: c.Latency, Background: c.Background, Others: c.Others}
+	x.base = model.System{Failure: m.Failure, Keys: m.Keys, Calls: c.Of, Latency: c.Latency, Background: c.Background, Others: c.Others, Service: exponential(c.Service(m))}
 	retries := m.Failure * m.Reconciles / m.Span
 	if m.Controller.BucketRate > 0 {
 		retries = min(retries, m.Controller.BucketRate) // no more are added than the bucket lets through
@@ -50,117 +51,72 @@ func newExplorer(ctx context.Context, m *Measured, c Calls, seed uint64, progres
 		x.length = min(m.Span, max(affordable, min(5*affordable, muchLonger*m.Wait.Mean())))
 	}
 	x.reach = min(m.Span, 5*affordable)
-	x.y = newYardstick(m, x.length == m.Span)
+	x.y = newYardstick(m, x.length/m.Span)
 	return x
+}
+
+// exponential is work that is taken for what isn't known yet.
+func exponential(mean float64) model.Work {
+	return model.NewWork(service.Shape{Family: "gamma", CV: 1}.Of(mean))
 }
 
 // weighWorks says which work may be what was measured.
 func (x *explorer) weighWorks(works []service.Likely) {
-	x.works, x.tables = works, make([]model.Work, len(works))
+	x.works, x.tables, x.likeliest, x.spread = works, nil, 0, 0
+	x.odds, x.sum, x.evidence = weights(works, func(w service.Likely) float64 { return w.Log })
+	x.evidence += x.calls.Log
 	for i, w := range works {
 		mean := x.calls.Service(x.m)
 		if w.Whole {
 			mean = x.calls.Busy(x.m)
 		}
-		x.tables[i] = model.NewWork(w.Of(mean))
+		x.tables = append(x.tables, model.NewWork(w.Of(mean)))
+		x.spread += x.odds[i] * logCV(w)
+		if w.Log > works[x.likeliest].Log {
+			x.likeliest = i
+		}
 	}
-	top := math.Inf(-1)
-	for _, w := range works {
-		top = max(top, w.Log)
-	}
-	x.upTo, x.spread = nil, 0
-	sum := 0.0
-	for _, w := range works {
-		p := math.Exp(w.Log - top)
-		x.spread += p * logCV(w)
-		sum += p
-		x.upTo = append(x.upTo, sum)
-	}
-	x.spread /= sum
-	x.evidence = top + math.Log(sum) + x.calls.Log
-	for i := range x.upTo {
-		x.upTo[i] /= sum
-	}
-	x.base.Service = x.work(0, x.likeliest()).Service
+	x.spread /= x.sum
+	x.base.Service = x.tables[x.likeliest]
 }
 
 func logCV(w service.Likely) float64 { return math.Log(max(0.05, w.CV)) }
 
-func (x *explorer) likeliest() int {
-	best := 0
-	for i, w := range x.works {
-		if w.Log > x.works[best].Log {
-			best = i
-		}
-	}
-	return best
-}
-
 func (x *explorer) drawWork(r *rand.Rand) int {
-	u := r.Float64()
-	for i, p := range x.upTo {
-		if u < p {
+	u, below := r.Float64(), 0.0
+	for i, p := range x.odds {
+		if below += p; u < below/x.sum {
 			return i
 		}
 	}
-	return len(x.upTo) - 1
+	return len(x.odds) - 1
 }
 
-// work is the base with some work, its mean multiplied by the exponential of an offset.
-func (x *explorer) work(offset float64, i int) model.System {
-	s, w := x.base, x.works[i]
-	if w.Whole {
-		s.Latency = 0
-	}
-	s.Service = x.tables[i].Times(math.Exp(offset))
-	return s
-}
-
-// simulate gives the figures of a system.
-func (x *explorer) simulate(s *model.System, seed uint64) ([]float64, *model.Result, error) {
+// simulate gives the figures of a system. It is cut short when the context ends, as [parallel] tells.
+func (x *explorer) simulate(s *model.System, seed uint64) ([]float64, *model.Result) {
 	p := model.Plan{Warmup: x.length / 10, Length: x.length, Seed: seed}
 	if x.y.follow {
 		p.Steps = x.y.spans
 	}
-	r, err := s.Run(x.ctx, x.m.Controller, p)
-	if err != nil {
-		return nil, nil, err
-	}
+	r, _ := s.Run(x.ctx, x.m.Controller, p)
 	var counts []float64
-	if len(x.y.windows) > 0 {
-		counts = make([]float64, len(x.y.spans))
-		if !x.y.follow {
-			counts = s.Arrivals.Counts(s.Rate, x.y.spans, rand.New(rand.NewPCG(seed, 77)))
-		}
+	if !x.y.follow {
+		counts = s.Arrivals.Counts(s.Rate, x.y.spans, rand.New(rand.NewPCG(seed, 77)))
 	}
-	return x.y.simulated(r, counts), r, nil
+	return x.y.simulated(r, counts), r
 }
 
-// by is which part of a simulation's variance that of the measurement is.
-func (x *explorer) by() []float64 {
-	list := make([]float64, len(x.y.figures))
-	for i, f := range x.y.figures {
-		if list[i] = x.length / x.m.Span; f.whole {
-			list[i] = 1
-		}
-	}
-	return list
-}
-
-// parallel does n pieces of work on all processors. It ends with the first error.
-func parallel(n int, do func(i int) error) error {
-	var next atomic.Int64
+// parallel does n pieces of work on all processors. When the context ends no more of them are begun,
+// and its error is returned: what was cut short is not to be used.
+func parallel(ctx context.Context, n int, do func(i int)) error {
 	var g errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := 0; i < n && ctx.Err() == nil; i++ {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if err := do(i); err != nil {
-					next.Store(int64(n))
-					return err
-				}
-			}
+			do(i)
 			return nil
 		})
 	}
-	return g.Wait()
+	_ = g.Wait()
+	return ctx.Err()
 }

@@ -1,7 +1,7 @@
 package infer
 
 import (
-	"errors"
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -17,8 +17,8 @@ import (
 // solved is a family with the value for each share with which keys wait as long as measured.
 func solved(t *testing.T, x *explorer, f *family) *explored {
 	t.Helper()
-	e := &explored{family: f, x: x, shares: f.shares, nodes: make([]node, max(1, len(f.shares)))}
-	require.NoError(t, parallel(len(e.nodes), e.solve))
+	e := newExplored(x, f)
+	require.NoError(t, parallel(t.Context(), len(e.nodes), e.solve))
 	return e
 }
 
@@ -56,11 +56,10 @@ func TestExplorersSolveTheValue(t *testing.T) {
 			if !n.ok {
 				continue
 			}
-			s := e.system(draw{at: float64(at), value: n.value, work: x.likeliest()})
+			d := draw{of: e, at: float64(at), value: n.value, work: x.likeliest}
 			mean := 0.0
 			for k := range uint64(replicas) {
-				y, _, err := x.simulate(&s, x.seed+k)
-				require.NoError(t, err)
+				y, _ := x.simulate(d.system(), x.seed+k)
 				mean += y[0] / replicas
 			}
 			assert.InDelta(t, m.Wait.Mean(), math.Exp(mean), max(0.1, n.around/2)*m.Wait.Mean(), "%s: share %v, value %.3g", c.family, e.share(float64(at)), n.value)
@@ -87,7 +86,7 @@ func TestExplorersSolveNothing(t *testing.T) {
 // Between two nodes lies what is between them, and beside one of which there is no value the
 // other.
 func TestPlacesBetweenNodes(t *testing.T) {
-	e := &explored{shares: []float64{0.2, 0.6, 1}, nodes: []node{{ok: true, value: 1, around: 0.2, drift: 0.1}, {ok: true, value: 3, around: 0.4, drift: 0.3}, {}}}
+	e := &explored{nodes: []node{{share: 0.2, ok: true, value: 1, around: 0.2, drift: 0.1}, {share: 0.6, ok: true, value: 3, around: 0.4, drift: 0.3}, {share: 1}}}
 	assert.InDelta(t, 0.3, e.share(0.25), 1e-12)
 	assert.InDelta(t, 1, e.share(2), 1e-12)
 	n := e.node(0.25)
@@ -95,20 +94,23 @@ func TestPlacesBetweenNodes(t *testing.T) {
 	assert.Equal(t, e.nodes[1], e.node(1))
 	assert.Equal(t, e.nodes[1], e.node(1.5))
 	assert.False(t, e.node(2).ok)
-	assert.Equal(t, 1.0, (&explored{family: &random}).share(0))
+	assert.Equal(t, 1.0, newExplored(nil, &random).share(0))
 }
 
 // Where the value changes fast, or from some share on there is none, more shares are looked at.
 func TestMoreSharesWhereTheValueChangesFast(t *testing.T) {
-	e := &explored{shares: []float64{0.1, 0.2, 0.4, 0.8}, nodes: []node{{ok: true, value: 1}, {ok: true, value: 1.5}, {ok: true, value: 4}, {}}}
+	e := &explored{nodes: []node{{share: 0.1, ok: true, value: 1}, {share: 0.2, ok: true, value: 1.5}, {share: 0.4, ok: true, value: 4}, {share: 0.8}}}
 	require.True(t, e.insert())
-	assert.InDeltaSlice(t, []float64{0.1, 0.2, 0.3, 0.4, 0.6, 0.8}, e.shares, 1e-12)
-	require.Len(t, e.nodes, 6)
+	var shares []float64
+	for _, n := range e.nodes {
+		shares = append(shares, n.share)
+	}
+	assert.InDeltaSlice(t, []float64{0.1, 0.2, 0.3, 0.4, 0.6, 0.8}, shares, 1e-12)
 	assert.Equal(t, 4.0, e.nodes[3].value)
 	assert.False(t, e.nodes[2].solved)
-	e = &explored{shares: []float64{0.1, 0.2}, nodes: []node{{ok: true, value: 1}, {ok: true, value: 1.5}}}
+	e = &explored{nodes: []node{{share: 0.1, ok: true, value: 1}, {share: 0.2, ok: true, value: 1.5}}}
 	assert.False(t, e.insert())
-	e = &explored{nodes: []node{{ok: true, value: 1}}}
+	e = &explored{nodes: []node{{share: 1, ok: true, value: 1}}}
 	assert.False(t, e.insert(), "of a family without shares")
 }
 
@@ -117,10 +119,10 @@ func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
 	a := model.Arrivals{Kind: model.Phases, Duty: 0.1, Depth: 1, Cycle: 60}
 	m, _ := measure(t, working(5, a), staff(1), 600, 20)
 	x := exploring(t, m)
-	e := &explored{family: named(t, "bursts and pauses"), x: x, shares: []float64{0.1}, nodes: []node{{ok: true, value: math.Log(5 * 60)}}}
+	e := &explored{family: named(t, "bursts and pauses"), x: x, nodes: []node{{share: 0.1, ok: true, value: math.Log(5 * 60)}}}
 	rare := make([]draw, 100)
 	for i := range rare {
-		rare[i] = draw{value: math.Log(5 * 600), work: x.likeliest()}
+		rare[i] = draw{of: e, value: math.Log(5 * 600), work: x.likeliest}
 	}
 	require.NoError(t, e.train(rare))
 	assert.Less(t, len(e.points), 90)
@@ -130,33 +132,27 @@ func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
 			require.False(t, math.IsNaN(y), x.y.figures[f].name)
 		}
 	}
-	tried, err := e.tries(rare[0])
-	require.NoError(t, err)
-	assert.False(t, math.IsNaN(tried.mean))
+	assert.False(t, math.IsNaN(rare[0].tries(rare[0].value).mean))
 }
 
-// The first error ends all, as far as it isn't under way.
-func TestParallelEndsWithTheFirstError(t *testing.T) {
+// When the context ends so does all that isn't under way.
+func TestParallelEndsWithTheContext(t *testing.T) {
 	var done [100]bool
-	require.NoError(t, parallel(len(done), func(i int) error {
-		done[i] = true
-		return nil
-	}))
+	require.NoError(t, parallel(t.Context(), len(done), func(i int) { done[i] = true }))
 	assert.NotContains(t, done, false)
-	require.NoError(t, parallel(0, func(int) error { return errors.New("nothing was to be done") }))
+	require.NoError(t, parallel(t.Context(), 0, func(int) { assert.Fail(t, "nothing was to be done") }))
 
 	synctest.Test(t, func(t *testing.T) {
-		broken := errors.New("broken")
+		ctx, cancel := context.WithCancel(t.Context())
 		begun := make(chan int, 1000)
-		err := parallel(cap(begun), func(i int) error {
+		err := parallel(ctx, cap(begun), func(i int) {
 			begun <- i
 			if i == 0 {
-				return broken
+				cancel()
 			}
-			time.Sleep(time.Second) // of virtual time, in which the error is seen
-			return nil
+			time.Sleep(time.Second) // of virtual time, in which the end is seen
 		})
-		assert.Equal(t, broken, err)
+		assert.Equal(t, context.Canceled, err)
 		assert.Less(t, len(begun), cap(begun)/2)
 	})
 }

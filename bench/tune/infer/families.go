@@ -10,30 +10,29 @@ import (
 // and by a value that is solved for each share, so that keys wait as long as was measured.
 type family struct {
 	name   string
-	prior  float64   // how probable it is before anything is measured
-	shares []float64 // between which it lies, rising; each part of their range is as probable as another of its length. Nil: there is none
-	valued bool      // there is a value
-	bounds func(x *explorer, share float64) (low, high float64)
+	prior  float64                                              // how probable it is before anything is measured
+	shares []float64                                            // between which it lies, rising; each part of their range is as probable as another of its length
+	bounds func(x *explorer, share float64) (low, high float64) // of the value; nil: there is none
 	apply  func(x *explorer, s *model.System, share, value float64)
 	absurd func(s *model.System, x *explorer) bool // it can't be; nil: none is
 }
 
 // random is tried first, and ends the search if it explains what was measured.
-var random = family{name: "arrivals at random", prior: 0.35}
+var random = family{name: "arrivals at random", prior: 0.35, shares: one}
 
 // bursts are the families of which keys wait longer than they do of arrivals at random.
 var bursts = []family{
 	// Nothing but batches is a corner of the family below that had hardly any weight in it.
-	{name: "batches at random", prior: 0.1, valued: true, bounds: sizes, apply: batches(false)},
-	{name: "batches at random", prior: 0.15, shares: parts, valued: true, bounds: sizes, apply: batches(false)},
-	{name: "batches at even distances", prior: 0.08, shares: parts, valued: true, bounds: sizes, apply: batches(true)},
-	{name: "bursts and pauses", prior: 0.12, shares: duties, valued: true, bounds: cycles, apply: phases(model.BothVary)},
-	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, valued: true, bounds: cycles, apply: phases(model.PausesVary)},
-	{name: "regular bursts and pauses", prior: 0.07, shares: duties, valued: true, bounds: cycles, apply: phases(model.Regular)},
-	{name: "two rates in turn", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, valued: true, bounds: depths, apply: levels(200)},
-	{name: "two rates in turn, slowly", prior: 0.04, shares: []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}, valued: true, bounds: depths, apply: levels(2000)},
+	{name: "batches at random", prior: 0.1, shares: one, bounds: sizes, apply: batches(false)},
+	{name: "batches at random", prior: 0.15, shares: parts, bounds: sizes, apply: batches(false)},
+	{name: "batches at even distances", prior: 0.08, shares: parts, bounds: sizes, apply: batches(true)},
+	{name: "bursts and pauses", prior: 0.12, shares: duties, bounds: cycles, apply: phases(model.BothVary)},
+	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, bounds: cycles, apply: phases(model.PausesVary)},
+	{name: "regular bursts and pauses", prior: 0.07, shares: duties, bounds: cycles, apply: phases(model.Regular)},
+	{name: "two rates in turn", prior: 0.04, shares: times, bounds: depths, apply: levels(200)},
+	{name: "two rates in turn, slowly", prior: 0.04, shares: times, bounds: depths, apply: levels(2000)},
 	{
-		name: "uneven gaps", prior: 0.02, valued: true,
+		name: "uneven gaps", prior: 0.02, shares: one,
 		bounds: func(*explorer, float64) (low, high float64) { return 0, math.Log(8) },
 		apply: func(_ *explorer, s *model.System, _, value float64) {
 			s.Arrivals = model.Arrivals{Kind: model.Gaps, CV: math.Exp(value)}
@@ -44,7 +43,7 @@ var bursts = []family{
 // asMeasured is tried where nothing else explains a series: its rates are made of the counts that
 // they are then compared with.
 var asMeasured = family{
-	name: "rates as measured", prior: 0.1, shares: []float64{0.1, 0.3, 0.6, 0.85, 1}, valued: true,
+	name: "rates as measured", prior: 0.1, shares: []float64{0.1, 0.3, 0.6, 0.85, 1},
 	bounds: func(x *explorer, _ float64) (low, high float64) { return 0, math.Log(max(4, x.base.Rate*x.reach/10)) },
 	apply: func(x *explorer, s *model.System, part, value float64) {
 		s.Arrivals = x.profile(part, math.Exp(value))
@@ -81,8 +80,10 @@ var popular = family{
 }
 
 var (
+	one    = []float64{1}
 	parts  = []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
 	duties = []float64{0.005, 0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.55, 0.7}
+	times  = []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}
 )
 
 func sizes(x *explorer, share float64) (low, high float64) {

@@ -22,12 +22,11 @@ type Measured struct {
 	Grown      bool // the queue grew, so that there are no few keys either
 }
 
-// A figure says how one number is compared: standard deviations of what no model gets right,
-// and whether it is of the part of the time that was simulated or of all of it.
+// A figure says how one number is compared: the standard deviation of what no model gets right,
+// and which part of a simulation's variance that of the measurement is.
 type figure struct {
-	name  string
-	floor float64
-	whole bool
+	name      string
+	floor, by float64
 }
 
 // A yardstick makes figures of what was measured and of what was simulated: the same numbers
@@ -35,150 +34,118 @@ type figure struct {
 type yardstick struct {
 	m       *Measured
 	figures []figure
+	want    []float64  // measured
 	bounds  []float64  // of waits
 	limits  []float64  // of waits for the client's limit
 	spans   []float64  // of steps
+	adds    []float64  // in these
 	windows [][][2]int // steps from and up to, for each length of window
-	follow  bool       // waits are compared from step to step
-	want    []float64  // measured
+	part    float64    // of the measurement's time that will be simulated
+	follow  bool       // all of it, so that waits are compared from step to step
 }
 
-func (y *yardstick) add(name string, floor float64, whole bool) {
-	y.figures = append(y.figures, figure{name, floor, whole})
-}
-
-// newYardstick compares series' waits from step to step if follow says that all of it will be
-// simulated.
-func newYardstick(m *Measured, follow bool) *yardstick {
-	y := &yardstick{m: m}
-	y.add("mean wait", 0.02, false)
-	y.add("adds", 0.01, false)
-	y.add("mean work", 0.01, false)
-	y.bounds = apart(m.Wait, floor)
-	y.shares("waits up to a bound", m.Wait, y.bounds)
+func newYardstick(m *Measured, part float64) *yardstick {
+	y := &yardstick{m: m, part: part}
+	y.add("mean wait", 0.02, logMean(m.Wait.Mean()))
+	y.add("adds", 0.01, math.Log(m.Adds))
+	y.add("mean work", 0.01, math.Log(m.Work.Mean()))
+	y.bounds = y.shares("waits up to a bound", m.Wait)
 	if m.Limiter.Count() > 0 {
-		y.add("mean wait for the limit", 0.05, false)
-		y.limits = apart(m.Limiter, floor)
-		y.shares("waits for the limit up to a bound", m.Limiter, y.limits)
+		y.add("mean wait for the limit", 0.05, logMean(m.Limiter.Mean()))
+		y.limits = y.shares("waits for the limit up to a bound", m.Limiter)
 	}
 	if len(m.Steps) >= minSteps {
-		for _, s := range m.Steps {
-			y.spans = append(y.spans, s.Span)
-		}
-		for join := 1; ; join *= 3 {
-			w := windows(m.Steps, join)
-			if len(w) < minSteps {
-				break
-			}
-			y.windows = append(y.windows, w)
-			y.add("dispersion of the adds", 0.05, !follow)
-		}
-		if y.follow = follow; follow {
-			y.add("unevenness of the waits", 0.1, false)
-		}
+		y.series()
 	}
-	y.want = y.measured()
 	return y
 }
 
-// shares adds what lies up to bounds. Of what is rare a few simulations see nothing, which is no
-// proof that it doesn't happen: it scatters at least as independent counts do.
-func (y *yardstick) shares(name string, h scrape.Histogram, bounds []float64) {
-	n := y.comparable(h.Count())
-	for _, x := range logits(h, bounds, n) {
+func (y *yardstick) add(name string, floor, want float64) {
+	y.figures, y.want = append(y.figures, figure{name, floor, y.part}), append(y.want, want)
+}
+
+// shares adds what lies up to bounds, which it returns. Of what is rare a few simulations see
+// nothing, which is no proof that it doesn't happen: it scatters at least as independent counts do.
+func (y *yardstick) shares(name string, h scrape.Histogram) []float64 {
+	bounds, below := apart(h)
+	n := comparable(h)
+	for _, x := range logits(below, h) {
 		share := 1 / (1 + math.Exp(-x))
-		y.add(name, math.Hypot(0.05, 1/math.Sqrt(n*share*(1-share))), false)
+		y.add(name, math.Hypot(0.05, 1/math.Sqrt(n*share*(1-share))), x)
+	}
+	return bounds
+}
+
+// series adds how much the counts vary, which is of all of the time: where not all of it will be
+// simulated, counts are drawn.
+func (y *yardstick) series() {
+	var waited []float64
+	for _, s := range y.m.Steps {
+		y.spans, y.adds, waited = append(y.spans, s.Span), append(y.adds, s.Adds), append(waited, s.Waited)
+	}
+	for join := 1; len(y.m.Steps)/join >= minSteps; join *= 3 {
+		if w := windows(y.m.Steps, join); len(w) >= minSteps {
+			y.windows = append(y.windows, w)
+		}
+	}
+	for _, x := range y.dispersions(y.adds) {
+		y.add("dispersion of the adds", 0.05, x)
+		y.figures[len(y.figures)-1].by = 1
+	}
+	if y.follow = y.part == 1; y.follow {
+		y.add("unevenness of the waits", 0.1, y.unevenness(waited))
 	}
 }
 
-// apart are the bounds from least on that tell more than the one before: up to eight.
-func apart(h scrape.Histogram, least float64) (list []float64) {
+// apart are the bounds that tell more than the one before, up to eight, and which share lies
+// below each.
+func apart(h scrape.Histogram) (bounds, below []float64) {
 	sum, last, n := 0.0, -1.0, h.Count()
 	for i, b := range h.Bounds {
 		sum += h.Counts[i]
-		if b < 0.999*least || last > 1-1/n || len(list) == 8 {
+		if b < 0.999*floor || last > 1-1/n || len(bounds) == 8 {
 			continue
 		}
 		if share := sum / n; share > last+0.01 || share > 0.9 && share > last {
-			list, last = append(list, b), share
+			bounds, below, last = append(bounds, b), append(below, share), share
 		}
 	}
-	return list
-}
-
-// logit is of a share of n, so that none of them and all of them have a value.
-func logit(share, n float64) float64 {
-	return math.Log((share*n + 0.5) / ((1-share)*n + 0.5))
+	return bounds, below
 }
 
 func logMean(x float64) float64 { return math.Log(floor/5 + x) }
 
-func (y *yardstick) measured() []float64 {
-	m := y.m
-	list := []float64{logMean(m.Wait.Mean()), math.Log(m.Adds), math.Log(m.Work.Mean())}
-	list = append(list, logits(m.Wait, y.bounds, y.comparable(m.Wait.Count()))...)
-	if m.Limiter.Count() > 0 {
-		list = append(list, logMean(m.Limiter.Mean()))
-		list = append(list, logits(m.Limiter, y.limits, y.comparable(m.Limiter.Count()))...)
-	}
-	if len(y.windows) > 0 {
-		adds := make([]float64, len(m.Steps))
-		waited := make([]float64, len(m.Steps))
-		for i, s := range m.Steps {
-			adds[i], waited[i] = s.Adds, s.Waited
-		}
-		list = append(list, y.dispersions(adds)...)
-		if y.follow {
-			list = append(list, y.unevenness(waited))
-		}
-	}
-	return list
-}
-
 // comparable is of how many a share counts: a simulation need not be as long as the measurement.
-func (y *yardstick) comparable(n float64) float64 { return min(n, 20_000) }
+func comparable(h scrape.Histogram) float64 { return min(h.Count(), 20_000) }
 
-func logits(h scrape.Histogram, bounds []float64, n float64) (list []float64) {
-	sum, i := 0.0, 0
-	for _, b := range bounds {
-		for ; i < len(h.Bounds) && h.Bounds[i] <= b; i++ {
-			sum += h.Counts[i]
-		}
-		list = append(list, logit(sum/h.Count(), n))
+// logits are of shares of what a histogram counts, so that none and all have a value.
+func logits(shares []float64, h scrape.Histogram) (list []float64) {
+	n := comparable(h)
+	for _, share := range shares {
+		list = append(list, math.Log((share*n+0.5)/((1-share)*n+0.5)))
 	}
 	return list
 }
 
 // simulated are the figures of a simulation. Counts are those of all steps, of arrivals that
-// may be other ones.
+// may be other ones, unless its own are compared.
 func (y *yardstick) simulated(r *model.Result, counts []float64) []float64 {
 	list := []float64{logMean(r.Wait.Mean()), math.Log(max(1, float64(r.Adds)) / r.Length), math.Log(max(1e-9, r.Work.Mean()))}
-	for _, share := range r.Wait.Below(y.bounds) {
-		list = append(list, logit(share, y.comparable(y.m.Wait.Count())))
-	}
+	list = append(list, logits(r.Wait.Below(y.bounds), y.m.Wait)...)
 	if y.m.Limiter.Count() > 0 {
 		list = append(list, logMean(r.Throttle.Mean()))
-		for _, share := range r.Throttle.Below(y.limits) {
-			list = append(list, logit(share, y.comparable(y.m.Limiter.Count())))
-		}
+		list = append(list, logits(r.Throttle.Below(y.limits), y.m.Limiter)...)
 	}
-	if len(y.windows) > 0 {
-		waited := make([]float64, len(r.Steps))
-		if y.follow {
-			for i, s := range r.Steps {
-				counts[i], waited[i] = s.Adds, s.Waited
-			}
+	if y.follow {
+		var adds, waited []float64
+		for _, s := range r.Steps {
+			adds, waited = append(adds, s.Adds), append(waited, s.Waited)
 		}
-		for _, log := range y.dispersions(counts) {
-			if !y.follow {
-				// A failure adds its key again, at some time in the same window.
-				log = math.Log((y.m.Failure + math.Exp(log)) / (1 - y.m.Failure))
-			}
-			list = append(list, log)
-		}
-		if y.follow {
-			list = append(list, y.unevenness(waited))
-		}
+		return append(append(list, y.dispersions(adds)...), y.unevenness(waited))
+	}
+	for _, x := range y.dispersions(counts) {
+		// A failure adds its key again, at some time in the same window.
+		list = append(list, math.Log((y.m.Failure+math.Exp(x))/(1-y.m.Failure)))
 	}
 	return list
 }

@@ -48,15 +48,19 @@ func TestWindows(t *testing.T) {
 // simulated.
 func TestBoundsThatTell(t *testing.T) {
 	h := scrape.Histogram{Bounds: []float64{1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10}, Counts: []float64{10, 0, 40, 0, 945, 5, 0, 0}}
-	assert.Equal(t, []float64{1e-3, 0.1, 1}, apart(h, floor))
+	list, below := apart(h)
+	assert.Equal(t, []float64{1e-3, 0.1, 1}, list)
+	assert.Equal(t, []float64{0.05, 0.995, 1}, below)
 	h.Counts = []float64{0, 0, 1000, 0, 0, 0, 0, 0}
-	assert.Equal(t, []float64{1e-3}, apart(h, floor))
+	list, _ = apart(h)
+	assert.Equal(t, []float64{1e-3}, list)
 	fine := scrape.Histogram{}
 	for i := range 30 {
 		fine.Bounds, fine.Counts = append(fine.Bounds, float64(i+1)), append(fine.Counts, 30)
 	}
 	fine.Counts = append(fine.Counts, 0)
-	assert.Len(t, apart(fine, floor), 8)
+	list, _ = apart(fine)
+	assert.Len(t, list, 8)
 }
 
 // What a simulation counts has the figures that it has as a measurement: they are compared
@@ -69,24 +73,24 @@ func TestFiguresAreComparable(t *testing.T) {
 	failing := working(12, model.Arrivals{})
 	failing.Failure = 0.2
 	for name, c := range map[string]struct {
-		s      model.System
-		c      model.Controller
-		steps  int
-		follow bool
-		names  []string
+		s     model.System
+		c     model.Controller
+		steps int
+		part  float64
+		names []string
 	}{
-		"plain":    {working(30, model.Arrivals{}), staff(2), 0, true, []string{"mean wait", "adds", "mean work"}},
-		"limited":  {calling, limited, 0, true, []string{"mean wait", "adds", "mean work", "mean wait for the limit", "waits for the limit up to a bound"}},
-		"a series": {failing, staff(2), 60, true, []string{"mean wait", "dispersion of the adds", "unevenness of the waits"}},
-		"too long": {failing, staff(2), 60, false, []string{"mean wait", "dispersion of the adds"}},
+		"plain":    {working(30, model.Arrivals{}), staff(2), 0, 1, []string{"mean wait", "adds", "mean work"}},
+		"limited":  {calling, limited, 0, 1, []string{"mean wait", "adds", "mean work", "mean wait for the limit", "waits for the limit up to a bound"}},
+		"a series": {failing, staff(2), 60, 1, []string{"mean wait", "dispersion of the adds", "unevenness of the waits"}},
+		"too long": {failing, staff(2), 60, 0.5, []string{"mean wait", "dispersion of the adds"}},
 	} {
 		m, r := measure(t, c.s, c.c, 600, c.steps)
-		y := newYardstick(m, c.follow)
+		y := newYardstick(m, c.part)
 		counts := make([]float64, len(r.Steps))
 		for i, s := range r.Steps {
 			counts[i] = s.Adds
 		}
-		if !c.follow { // of arrivals, of which some are added once more
+		if c.part < 1 { // of arrivals, of which some are added once more
 			counts = c.s.Arrivals.Counts(c.s.Rate, y.spans, rand.New(rand.NewPCG(seed, 1)))
 		}
 		got := y.simulated(r, counts)
@@ -96,7 +100,7 @@ func TestFiguresAreComparable(t *testing.T) {
 		for i, f := range y.figures {
 			found[f.name] = true
 			near := 0.02
-			if f.name == "dispersion of the adds" && !c.follow {
+			if f.name == "dispersion of the adds" && c.part < 1 {
 				near = 1
 			}
 			assert.InDelta(t, y.want[i], got[i], near, "%s: %s", name, f.name)
@@ -104,9 +108,9 @@ func TestFiguresAreComparable(t *testing.T) {
 		for _, want := range c.names {
 			assert.True(t, found[want], "%s: %s", name, want)
 		}
-		assert.Equal(t, c.steps > 0 && c.follow, found["unevenness of the waits"], name)
+		assert.Equal(t, c.steps > 0 && c.part == 1, found["unevenness of the waits"], name)
 		assert.Equal(t, c.steps > 0, found["dispersion of the adds"], name)
 	}
 	few, _ := measure(t, working(30, model.Arrivals{}), staff(2), 100, minSteps-1)
-	assert.Empty(t, newYardstick(few, true).windows, "too few steps tell no variance")
+	assert.Empty(t, newYardstick(few, 1).windows, "too few steps tell no variance")
 }

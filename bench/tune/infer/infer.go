@@ -15,10 +15,10 @@
 package infer
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 )
@@ -36,45 +36,38 @@ func Explain(ctx context.Context, m *Measured, calls []Calls, seed uint64, progr
 		return nil, err
 	}
 	x := p.most.x
-	more, cut := x.others(p, p.most)
+	more, err := x.others(p)
 	if len(more) == 0 {
-		return p, cut
+		return p, err
 	}
 	q, err := posterior(append(all, more...), seed, 2)
-	if err != nil && q == nil {
-		return p, err
+	if err != nil || q.Odd >= explains {
+		return q, err
 	}
-	if cut == nil && err == nil && q.Odd < explains && x.calls.throttled(m) && q.Families[random.name] < 0.5 {
+	if x.calls.throttled(m) && q.Families[random.name] < 0.5 {
 		// The calls of bursts wait otherwise than those of arrivals at random, which were
 		// taken from the work.
-		again := *x
-		again.base.Arrivals, again.base.Rate = q.Members[0].System.Arrivals, q.Members[0].System.Rate
-		if cut = again.takes(); cut != nil {
-			return q, cut
+		again, bursts := *x, x.base
+		bursts.Arrivals, bursts.Rate = q.Members[0].System.Arrivals, q.Members[0].System.Rate
+		again.takes(bursts)
+		if more, err = again.others(p); err != nil {
+			return q, err
 		}
-		again.base.Arrivals, again.base.Rate = x.base.Arrivals, x.base.Rate
-		if more, cut = again.others(p, p.most); cut == nil {
-			return posterior(append(all, more...), seed, 2)
-		}
+		return posterior(append(all, more...), seed, 2)
 	}
-	if cut == nil && err == nil && q.Odd < explains && len(x.y.windows) > 0 && !m.Overloaded {
-		return x.lastResort(q, append(all, more...), seed)
+	if len(x.y.windows) == 0 || m.Overloaded {
+		return q, nil
 	}
-	return q, cmp.Or(cut, err)
-}
-
-// lastResort tries the measured rates where nothing else explains a series. They are believed if
-// they do so better.
-func (x *explorer) lastResort(p *Posterior, all []*explored, seed uint64) (*Posterior, error) {
-	e, err := x.explore(&asMeasured)
+	// Where nothing else explains a series, the measured rates are believed if they do so better.
+	last, err := x.explore(&asMeasured)
 	if err != nil {
-		return p, err
+		return q, err
 	}
-	q, err := posterior(append(all, e), seed, 2)
-	if err != nil || q.Odd <= p.Odd {
-		return p, err
+	r, err := posterior(slices.Concat(all, more, last), seed, 2)
+	if err != nil || r.Odd <= q.Odd {
+		return q, err
 	}
-	return q, nil
+	return r, nil
 }
 
 // atRandom explores arrivals at random with all calls that are possible.
@@ -82,28 +75,24 @@ func atRandom(ctx context.Context, m *Measured, calls []Calls, seed uint64, prog
 	for _, c := range calls {
 		list := []Calls{c}
 		if c.Untimed {
-			if list, err = newExplorer(ctx, m, c, seed, progress).untimed(); err != nil {
-				return nil, err
-			}
+			list = newExplorer(ctx, m, c, seed, progress).untimed()
 		}
 		for _, c := range list {
 			x := newExplorer(ctx, m, c, seed, progress)
-			if err := x.takes(); err != nil {
-				return nil, err
-			}
+			x.takes(x.base)
 			e, err := x.explore(&random)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, e)
+			all = append(all, e...)
 		}
 	}
 	return all, nil
 }
 
 // others explores what else may explain a measurement: bursts only where arrivals at random
-// don't. What was explored when the context ends is returned with its error.
-func (x *explorer) others(p *Posterior, e *explored) (all []*explored, err error) {
+// don't.
+func (x *explorer) others(p *Posterior) ([]*explored, error) {
 	var more []*family
 	if x.m.Keys == 0 && !x.m.Grown && !x.calls.throttled(x.m) {
 		more = append(more, &fewKeys)
@@ -112,7 +101,11 @@ func (x *explorer) others(p *Posterior, e *explored) (all []*explored, err error
 		more = append(more, &popular)
 	}
 	if p.Odd < explains && !x.m.Overloaded {
-		if e.waits() > x.y.want[0] {
+		waits := 0.0 // mean of their logarithms
+		for _, y := range p.most.points {
+			waits += y.y[0] / float64(len(p.most.points))
+		}
+		if waits > x.y.want[0] {
 			more = append(more, &evener)
 		} else {
 			for i := range bursts {
@@ -120,23 +113,7 @@ func (x *explorer) others(p *Posterior, e *explored) (all []*explored, err error
 			}
 		}
 	}
-	for _, f := range more {
-		e, err := x.explore(f)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
-// waits is the mean of the logarithms of the members' waits.
-func (e *explored) waits() float64 {
-	sum := 0.0
-	for _, p := range e.points {
-		sum += p.y[0] / float64(len(e.points))
-	}
-	return sum
+	return x.explore(more...)
 }
 
 // profile are the measured rates. A part of the variance of the counts is the rates': what
@@ -144,12 +121,10 @@ func (e *explored) waits() float64 {
 func (x *explorer) profile(part, size float64) model.Arrivals {
 	a := model.Arrivals{Kind: model.Measured, Size: size}
 	adds, seconds := 0.0, 0.0
-	counts := make([]float64, len(x.m.Steps))
-	for i, s := range x.m.Steps {
-		counts[i] = s.Adds
+	for _, s := range x.m.Steps {
 		adds, seconds = adds+s.Adds, seconds+s.Span
 	}
-	excess := dispersion(counts, x.y.spans, x.y.windows[0])
+	excess := dispersion(x.y.adds, x.y.spans, x.y.windows[0])
 	shrunk := math.Sqrt(part * max(0, 1-1/excess))
 	sum := 0.0
 	for _, s := range x.m.Steps {
@@ -166,12 +141,11 @@ func (x *explorer) profile(part, size float64) model.Arrivals {
 // drift is the standard deviation of the logarithm of the rate in the long run, of which measured
 // rates tell nothing else.
 func (x *explorer) drift() float64 {
-	counts, all := make([]float64, len(x.m.Steps)), 0.0
-	for i, s := range x.m.Steps {
-		counts[i] = s.Adds
-		all += s.Adds
+	all := 0.0
+	for _, n := range x.y.adds {
+		all += n
 	}
-	return math.Sqrt(dispersion(counts, x.y.spans, x.y.windows[len(x.y.windows)-1]) / all)
+	return math.Sqrt(dispersion(x.y.adds, x.y.spans, x.y.windows[len(x.y.windows)-1]) / all)
 }
 
 // rateOfPopular is the rate of arrivals with which as many are added as measured. A key is added
@@ -204,10 +178,10 @@ func (x *explorer) rateOfPopular(upTo []float64) float64 {
 // controller can't carry has no result.
 func (p *Posterior) Predict(ctx context.Context, c model.Controller, every, arrivals int, load float64, seed uint64) ([]*model.Result, error) {
 	list := make([]*model.Result, (len(p.Members)+every-1)/every)
-	err := parallel(len(list), func(i int) (err error) {
+	return list, parallel(ctx, len(list), func(i int) {
 		s := p.Members[i*every].System
 		if s.Rate *= load; s.Load(c) >= 1 {
-			return nil
+			return
 		}
 		length := float64(arrivals) / s.Rate
 		length = min(max(length, 60*s.Arrivals.Period(s.Rate)), 10*length)
@@ -215,8 +189,6 @@ func (p *Posterior) Predict(ctx context.Context, c model.Controller, every, arri
 		if s.Keys > 0 {
 			warmup = min(max(warmup, 5*float64(s.Keys)/s.Rate), 5*length)
 		}
-		list[i], err = s.Run(ctx, c, model.Plan{Warmup: warmup, Length: length, Seed: rand.New(rand.NewPCG(seed, uint64(i*every))).Uint64()})
-		return err
+		list[i], _ = s.Run(ctx, c, model.Plan{Warmup: warmup, Length: length, Seed: rand.New(rand.NewPCG(seed, uint64(i*every))).Uint64()})
 	})
-	return list, err
 }

@@ -164,9 +164,9 @@ func TestCutShort(t *testing.T) {
 
 // Draws are taken as often as they are probable.
 func TestSample(t *testing.T) {
-	var list []one
+	var list []draw
 	for i, p := range []float64{0.5, 0.25, 0.125, 0.125, 1e-9} {
-		list = append(list, one{draw: draw{log: math.Log(p) - 700, work: i}})
+		list = append(list, draw{log: math.Log(p) - 700, work: i})
 	}
 	count := map[int]int{}
 	for _, x := range sample(list, 16) {

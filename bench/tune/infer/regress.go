@@ -28,62 +28,60 @@ func (s *surface) row(p point) []float64 {
 	return append(row, p.x...)
 }
 
-// fit is a regression, weighted by how near points are to the place.
-func fit(at float64, points []point) (*surface, bool) {
+// fit is a regression, weighted by how near points are to the place; nil if these are too few.
+func fit(at float64, points []point) *surface {
 	s := &surface{at: at}
-	p, q := len(s.row(points[0])), len(points[0].y)
-	normal, right := square(p), make([][]float64, q)
-	for f := range right {
-		right[f] = make([]float64, p)
-	}
-	rows, weights := make([][]float64, len(points)), make([]float64, len(points))
+	rows, near := make([][]float64, len(points)), make([]float64, len(points))
 	all, squares := 0.0, 0.0
 	for k, pt := range points {
-		w, row := 1.0, s.row(pt)
+		rows[k], near[k] = s.row(pt), 1
 		if at >= 0 {
-			w = math.Exp(-row[1] * row[1] / 2)
+			near[k] = math.Exp(-rows[k][1] * rows[k][1] / 2)
 		}
-		rows[k], weights[k] = row, w
-		all += w
-		squares += w * w
-		for i := range p {
-			for j := range i + 1 {
-				normal[i][j] += w * row[i] * row[j]
-			}
-			for f := range q {
-				right[f][i] += w * row[i] * pt.y[f]
-			}
-		}
+		all += near[k]
+		squares += near[k] * near[k]
 	}
-	n := all * all / squares
+	p, n := len(rows[0]), all*all/squares
 	if s.freedom = n - float64(p); s.freedom < 6 {
-		return nil, false
+		return nil
+	}
+	normal := square(p)
+	for k, row := range rows {
+		for i := range row {
+			for j := range i + 1 {
+				normal[i][j] += near[k] * row[i] * row[j]
+			}
+		}
 	}
 	for i := range p {
 		normal[i][i] += 1e-9*all + 1e-12
 	}
 	cholesky(normal)
-	for f := range q {
-		s.b = append(s.b, solve(normal, right[f]))
-		sum := 0.0
-		for k, pt := range points {
-			off := pt.y[f] - dot(s.b[f], rows[k])
-			sum += weights[k] / all * off * off
+	for f := range points[0].y {
+		b, sum := make([]float64, p), 0.0
+		for k, row := range rows {
+			for i, x := range row {
+				b[i] += near[k] * x * points[k].y[f]
+			}
 		}
-		s.scatter = append(s.scatter, math.Sqrt(sum*n/s.freedom))
+		solve(normal, b)
+		for k, row := range rows {
+			off := points[k].y[f] - dot(b, row)
+			sum += near[k] / all * off * off
+		}
+		s.b, s.scatter = append(s.b, b), append(s.scatter, math.Sqrt(sum*n/s.freedom))
 	}
-	return s, true
+	return s
 }
 
-// correlated says how figures hang together. By says how far the variance of each figure is
-// that of the measurement.
-func (s *surface) correlated(correlation [][]float64, figures []figure, by []float64) {
-	s.root, s.logDet = square(len(figures)), 0
-	for f := range figures {
-		for g := range f {
-			s.root[f][g] = correlation[f][g] * s.scatter[f] * s.scatter[g] * math.Sqrt(by[f]*by[g])
+// correlated says how figures hang together.
+func (s *surface) correlated(correlation [][]float64, figures []figure) {
+	s.root = square(len(figures))
+	for f, a := range figures {
+		for g, b := range figures[:f] {
+			s.root[f][g] = correlation[f][g] * s.scatter[f] * s.scatter[g] * math.Sqrt(a.by*b.by)
 		}
-		s.root[f][f] = s.scatter[f]*s.scatter[f]*by[f] + figures[f].floor*figures[f].floor
+		s.root[f][f] = s.scatter[f]*s.scatter[f]*a.by + a.floor*a.floor
 	}
 	cholesky(s.root)
 	for f := range figures {
@@ -95,7 +93,7 @@ func (s *surface) correlated(correlation [][]float64, figures []figure, by []flo
 // expects: of all the family's, since few points tell it badly.
 func together(points []point, near func(point) *surface) [][]float64 {
 	q := len(points[0].y)
-	sum, n := square(q), 0.0
+	sum := square(q)
 	for _, p := range points {
 		s := near(p)
 		if s == nil {
@@ -109,7 +107,6 @@ func together(points []point, near func(point) *surface) [][]float64 {
 				sum[f][g] += off[f] * off[g]
 			}
 		}
-		n++
 	}
 	for f := range q {
 		for g := range f {
@@ -166,7 +163,7 @@ func cholesky(rows [][]float64) {
 	}
 }
 
-// solve is by a root.
+// solve puts the solution in the place of the right side, by a root.
 func solve(root [][]float64, right []float64) []float64 {
 	n := len(right)
 	for i := range n {

@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,14 +51,10 @@ func plane(n int, places float64) (list []point) {
 // surfaced is the surface at a place, whose figures hang together as those of all points do.
 func surfaced(t *testing.T, at float64, points []point, by float64) *surface {
 	t.Helper()
-	s, ok := fit(at, points)
-	require.True(t, ok)
-	figures := make([]figure, len(points[0].y))
-	bys := make([]float64, len(figures))
-	for i := range figures {
-		figures[i].floor, bys[i] = 1e-3, by
-	}
-	s.correlated(together(points, func(point) *surface { return s }), figures, bys)
+	s := fit(at, points)
+	require.NotNil(t, s)
+	figures := slices.Repeat([]figure{{floor: 1e-3, by: by}}, len(points[0].y))
+	s.correlated(together(points, func(point) *surface { return s }), figures)
 	return s
 }
 
@@ -71,8 +68,7 @@ func TestFitOfAPlane(t *testing.T) {
 		assert.InEpsilon(t, math.Hypot(0.05, 0.2), s.scatter[1], 0.07)
 		assert.InDelta(t, math.Log(s.root[0][0]*s.root[1][1]), s.logDet, 1e-9)
 	}
-	_, ok := fit(-1, plane(6, 0))
-	assert.False(t, ok, "six points tell no scatter")
+	assert.Nil(t, fit(-1, plane(6, 0)), "six points tell no scatter")
 }
 
 // Of a family without shares there is no place. Figures hang together as they do, and scatter by
@@ -103,7 +99,7 @@ func TestTogether(t *testing.T) {
 	got := together(list, func(p point) *surface {
 		at := math.Round(p.at)
 		if surfaces[at] == nil {
-			surfaces[at], _ = fit(at, list)
+			surfaces[at] = fit(at, list)
 		}
 		return surfaces[at]
 	})
@@ -122,8 +118,8 @@ func TestFitIsLocal(t *testing.T) {
 		list = append(list, point{at, []float64{r.NormFloat64()}, []float64{(at - 5) * (at - 5)}})
 	}
 	for _, at := range []float64{2, 8} {
-		s, ok := fit(at, list)
-		require.True(t, ok)
+		s := fit(at, list)
+		require.NotNil(t, s)
 		assert.InDelta(t, 9, s.b[0][0], 1.2)
 		assert.InDelta(t, 2*(at-5), s.b[0][1], 0.5)
 	}

@@ -7,28 +7,25 @@ import (
 
 // places are those that lie closer than the nodes: of each its surface; nil where there is none.
 func (e *explored) places() []*surface {
+	if len(e.points) == 0 {
+		return nil
+	}
 	last := len(e.nodes) - 1
 	list := make([]*surface, last*finer+1)
-	if len(e.points) == 0 {
-		return list
-	}
 	for k := range list {
 		at := float64(k) / finer
 		if !e.nodes[int(math.Round(at))].ok {
 			continue
 		}
-		place := -1.0
-		if last > 0 {
-			place = at
+		if last == 0 {
+			at = -1
 		}
-		if s, ok := fit(place, e.points); ok {
-			list[k] = s
-		}
+		list[k] = fit(at, e.points)
 	}
 	correlation := together(e.points, func(p point) *surface { return list[int(math.Round(p.at*finer))] })
 	for _, s := range list {
 		if s != nil {
-			s.correlated(correlation, e.x.y.figures, e.x.by())
+			s.correlated(correlation, e.x.y.figures)
 		}
 	}
 	return list
@@ -47,7 +44,7 @@ func (e *explored) weigh(r *rand.Rand) (list []draw) {
 			part /= e.share(last) - e.share(0)
 		}
 		prior := math.Log(e.prior*part) - math.Log(drawn) + e.x.evidence
-		if e.valued {
+		if e.bounds != nil {
 			low, high := e.bounds(e.x, e.share(at))
 			prior -= math.Log(high - low)
 		}
@@ -61,8 +58,8 @@ func (e *explored) weigh(r *rand.Rand) (list []draw) {
 			for range drawn {
 				d := e.draw(r, at, from)
 				if !d.beyond {
-					log := s.log(e.x.y.want, e.offsets(d))
-					d.trusted = d.log + prior + trust*log
+					log := s.log(e.x.y.want, d.offsets())
+					d.surface, d.trusted = s, d.log+prior+trust*log
 					d.log += prior + log
 					here = append(here, d)
 				}
@@ -70,7 +67,7 @@ func (e *explored) weigh(r *rand.Rand) (list []draw) {
 		}
 		list = append(list, here...)
 	}
-	if e.valued {
+	if e.bounds != nil {
 		temper(list)
 	}
 	return list
@@ -78,20 +75,23 @@ func (e *explored) weigh(r *rand.Rand) (list []draw) {
 
 // temper leaves a family as probable as it is, and its members less apart.
 func temper(list []draw) {
-	whole := logSum(list, func(d draw) float64 { return d.log })
-	less := logSum(list, func(d draw) float64 { return d.trusted })
+	_, _, whole := weights(list, func(d draw) float64 { return d.log })
+	_, _, less := weights(list, func(d draw) float64 { return d.trusted })
 	for i, d := range list {
 		list[i].log = d.trusted - less + whole
 	}
 }
 
-func logSum(list []draw, of func(draw) float64) float64 {
-	top, sum := math.Inf(-1), 0.0
-	for _, d := range list {
-		top = max(top, of(d))
+// weights are in proportion to what is told by its logarithm, that of the largest 1; beside them
+// are their sum and the logarithm of the sum of all.
+func weights[T any](list []T, of func(T) float64) (w []float64, sum, log float64) {
+	top := math.Inf(-1)
+	for _, x := range list {
+		top = max(top, of(x))
 	}
-	for _, d := range list {
-		sum += math.Exp(of(d) - top)
+	for _, x := range list {
+		w = append(w, math.Exp(of(x)-top))
+		sum += w[len(w)-1]
 	}
-	return top + math.Log(sum)
+	return w, sum, top + math.Log(sum)
 }
