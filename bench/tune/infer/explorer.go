@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"sort"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/service"
@@ -21,13 +22,12 @@ type explorer struct {
 	calls     Calls
 	works     []service.Likely
 	tables    []model.Work // of these
-	odds      []float64    // of these, to their sum
-	sum       float64
-	likeliest int
-	spread    float64 // mean of the logarithms of their coefficients of variation
-	evidence  float64 // logarithm of how probable the work's histogram is with any of these
-	length    float64 // seconds of a simulation
-	reach     float64 // seconds of which bursts are at most a part
+	upTo      []float64    // cumulated probabilities of these
+	likeliest int          // of these
+	spread    float64      // mean of the logarithms of their coefficients of variation
+	evidence  float64      // logarithm of how probable the work's histogram is with any of these
+	length    float64      // seconds of a simulation
+	reach     float64      // seconds of which bursts are at most a part
 	seed      uint64
 	progress  func(string)
 }
@@ -62,34 +62,33 @@ func exponential(mean float64) model.Work {
 
 // weighWorks says which work may be what was measured.
 func (x *explorer) weighWorks(works []service.Likely) {
-	x.works, x.tables, x.likeliest, x.spread = works, nil, 0, 0
-	x.odds, x.sum, x.evidence = weights(works, func(w service.Likely) float64 { return w.Log })
-	x.evidence += x.calls.Log
+	x.works, x.tables, x.upTo, x.likeliest, x.spread = works, nil, nil, 0, 0
+	odds, sum, evidence := weights(works, func(w service.Likely) float64 { return w.Log })
+	x.evidence = evidence + x.calls.Log
+	below := 0.0
 	for i, w := range works {
 		mean := x.calls.Service(x.m)
 		if w.Whole {
 			mean = x.calls.Busy(x.m)
 		}
 		x.tables = append(x.tables, model.NewWork(w.Of(mean)))
-		x.spread += x.odds[i] * logCV(w)
+		x.spread += odds[i] * logCV(w)
+		below += odds[i]
+		x.upTo = append(x.upTo, below/sum)
 		if w.Log > works[x.likeliest].Log {
 			x.likeliest = i
 		}
 	}
-	x.spread /= x.sum
+	x.spread /= sum
 	x.base.Service = x.tables[x.likeliest]
 }
 
 func logCV(w service.Likely) float64 { return math.Log(max(0.05, w.CV)) }
 
+// drawWork takes one by its probability.
 func (x *explorer) drawWork(r *rand.Rand) int {
-	u, below := r.Float64(), 0.0
-	for i, p := range x.odds {
-		if below += p; u < below/x.sum {
-			return i
-		}
-	}
-	return len(x.odds) - 1
+	u := r.Float64()
+	return sort.Search(len(x.upTo)-1, func(i int) bool { return u < x.upTo[i] })
 }
 
 // simulate gives the figures of a system. It is cut short when the context ends, as [parallel] tells.

@@ -200,12 +200,10 @@ func dispersion(counts, spans []float64, windows [][2]int) float64 {
 // unevenness is how unlike the steps are in what keys waited in them: the logarithm of the
 // coefficient of variation of the depth of the queue.
 func (y *yardstick) unevenness(waited []float64) float64 {
-	mean, sum := 0.0, 0.0
+	depths := make([]float64, len(waited))
 	for i, x := range waited {
-		mean += x / y.spans[i] / float64(len(waited))
+		depths[i] = x / y.spans[i]
 	}
-	for i, x := range waited {
-		sum += (x/y.spans[i] - mean) * (x/y.spans[i] - mean) / float64(len(waited)-1)
-	}
-	return math.Log(0.05 + math.Sqrt(sum)/max(mean, 1e-9))
+	mean, deviation := moments(depths)
+	return math.Log(0.05 + deviation/max(mean, 1e-9))
 }

@@ -119,7 +119,7 @@ func (x *explorer) others(p *Posterior) ([]*explored, error) {
 // profile are the measured rates. A part of the variance of the counts is the rates': what
 // random arrivals and batches alone do is in the rest.
 func (x *explorer) profile(part, size float64) model.Arrivals {
-	a := model.Arrivals{Kind: model.Measured, Size: size}
+	a := model.Arrivals{Kind: model.Measured, Size: size, Spans: x.y.spans}
 	adds, seconds := 0.0, 0.0
 	for _, s := range x.m.Steps {
 		adds, seconds = adds+s.Adds, seconds+s.Span
@@ -129,7 +129,7 @@ func (x *explorer) profile(part, size float64) model.Arrivals {
 	sum := 0.0
 	for _, s := range x.m.Steps {
 		rate := max(0, 1+shrunk*(s.Adds/s.Span/(adds/seconds)-1))
-		a.Rates, a.Spans = append(a.Rates, rate), append(a.Spans, s.Span)
+		a.Rates = append(a.Rates, rate)
 		sum += rate * s.Span
 	}
 	for i := range a.Rates {

@@ -50,8 +50,8 @@ func (e *explored) weigh(r *rand.Rand) (list []draw) {
 		}
 		from := e.around(at, 2)
 		var here []draw
-		for round := range 3 {
-			if round > 0 && len(here) > 0 {
+		for range 3 {
+			if len(here) > 0 {
 				from = closer(here, from)
 			}
 			here = here[:0]

@@ -39,9 +39,6 @@ func (w Work) Times(by float64) Work {
 // Mean is in seconds.
 func (w *Work) Mean() float64 { return w.by * w.law.Mean() }
 
-// IsZero tells the zero Work.
-func (w *Work) IsZero() bool { return w.body == nil }
-
 func (w *Work) sample(r *rand.Rand) float64 {
 	if w.body == nil {
 		return 0
