@@ -27,7 +27,7 @@ func named(t *testing.T, name string) *family {
 	t.Helper()
 	for i := range slices.Backward(bursts) {
 		if bursts[i].name == name {
-			return &bursts[i]
+			return bursts[i]
 		}
 	}
 	require.Fail(t, "no such family", name)
@@ -73,7 +73,7 @@ func TestExplorersSolveTheValue(t *testing.T) {
 // Where no value makes keys wait as long, there is none.
 func TestExplorersSolveNothing(t *testing.T) {
 	even, _ := measure(t, working(30, model.Arrivals{Kind: model.Gaps, CV: 0.01}), staff(2), 200, 0)
-	for _, n := range solved(t, exploring(t, even), &bursts[0]).nodes {
+	for _, n := range solved(t, exploring(t, even), bursts[0]).nodes {
 		assert.False(t, n.ok, "of batches they wait longer")
 	}
 	e := solved(t, exploring(t, even), &evener)

@@ -21,7 +21,7 @@ type family struct {
 var random = family{name: "arrivals at random", prior: 0.35, shares: one}
 
 // bursts are the families of which keys wait longer than they do of arrivals at random.
-var bursts = []family{
+var bursts = []*family{
 	// Nothing but batches is a corner of the family below that had hardly any weight in it.
 	{name: "batches at random", prior: 0.1, shares: one, bounds: sizes, apply: batches(false)},
 	{name: "batches at random", prior: 0.15, shares: parts, bounds: sizes, apply: batches(false)},

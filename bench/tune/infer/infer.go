@@ -108,9 +108,7 @@ func (x *explorer) others(p *Posterior) ([]*explored, error) {
 		if waits > x.y.want[0] {
 			more = append(more, &evener)
 		} else {
-			for i := range bursts {
-				more = append(more, &bursts[i])
-			}
+			more = append(more, bursts...)
 		}
 	}
 	return x.explore(more...)

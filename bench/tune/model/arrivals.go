@@ -93,12 +93,15 @@ func (s *stream) turn() {
 		s.ends += s.a.Spans[s.step]
 		return
 	}
-	if s.high = !s.high; s.high {
-		s.level = s.a.High()
-	} else {
-		s.level = s.a.Low()
+	s.high = !s.high
+	length := s.a.Cycle * s.a.Duty
+	if s.level = s.a.High(); !s.high {
+		s.level, length = s.a.Low(), s.a.Cycle-length
 	}
-	s.ends += s.length()
+	if s.a.Lengths == BothVary || s.a.Lengths == PausesVary && !s.high {
+		length *= s.random.ExpFloat64()
+	}
+	s.ends += length
 }
 
 func gapsOf(cv, mean float64) randvar.Dist {
@@ -117,18 +120,6 @@ func (s *stream) pause(u float64) float64 {
 	mean := s.a.Size / (s.a.Share * s.rate)
 	if s.a.Even {
 		return mean * u
-	}
-	return mean * s.random.ExpFloat64()
-}
-
-// length is of the phase that begins.
-func (s *stream) length() float64 {
-	mean := s.a.Cycle * s.a.Duty
-	if !s.high {
-		mean = s.a.Cycle - mean
-	}
-	if s.a.Lengths == Regular || s.a.Lengths == PausesVary && s.high {
-		return mean
 	}
 	return mean * s.random.ExpFloat64()
 }
