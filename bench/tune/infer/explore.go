@@ -116,7 +116,7 @@ func (e *explored) node(at float64) node {
 	case !a.ok:
 		return *b
 	}
-	return node{mix(a.share, b.share, part), true, true, mix(a.value, b.value, part), mix(a.around, b.around, part), mix(a.drift, b.drift, part)}
+	return node{ok: true, value: mix(a.value, b.value, part), around: mix(a.around, b.around, part), drift: mix(a.drift, b.drift, part)}
 }
 
 // system is a member.

@@ -34,7 +34,10 @@ type explorer struct {
 
 func newExplorer(ctx context.Context, m *Measured, c Calls, seed uint64, progress func(string)) *explorer {
 	x := &explorer{ctx: ctx, m: m, calls: c, seed: seed, progress: progress}
-	x.base = model.System{Failure: m.Failure, Keys: m.Keys, Calls: c.Of, Latency: c.Latency, Background: c.Background, Others: c.Others, Service: exponential(c.Service(m))}
+	x.base = model.System{
+		Failure: m.Failure, Keys: m.Keys, Service: exponential(c.Service(m)),
+		Calls: c.Of, Latency: c.Latency, Background: c.Background, Others: c.Others,
+	}
 	retries := m.Failure * m.Reconciles / m.Span
 	if m.Controller.BucketRate > 0 {
 		retries = min(retries, m.Controller.BucketRate) // no more are added than the bucket lets through
