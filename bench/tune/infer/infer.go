@@ -7,7 +7,7 @@
 //     take (calls.go).
 //  3. The table of families says which loads may be (families.go). One explorer tries each: for
 //     shares over its range it solves for the value with which keys wait as long as was
-//     measured, and simulates members around (explorer.go).
+//     measured, and simulates members around (explorer.go, explore.go).
 //  4. Regressions on these simulations say which figures to expect of any member and how they
 //     scatter (regress.go), so how probable each is: [Posterior].
 //  5. Arrivals at random are tried first. If they explain what was measured, no bursts are; and if
