@@ -25,7 +25,7 @@ var bursts = []*family{
 	// Nothing but batches is a corner of the family below that had hardly any weight in it.
 	{name: "batches at random", prior: 0.1, shares: one, bounds: sizes, apply: batches(false)},
 	{name: "batches at random", prior: 0.15, shares: parts, bounds: sizes, apply: batches(false)},
-	{name: "batches at even distances", prior: 0.08, shares: parts, bounds: sizes, apply: batches(true)},
+	{name: "batches at even distances", prior: 0.2, shares: parts, bounds: sizes, apply: batches(true)},
 	{name: "bursts and pauses", prior: 0.12, shares: duties, bounds: cycles, apply: phases(model.BothVary)},
 	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, bounds: cycles, apply: phases(model.PausesVary)},
 	{name: "regular bursts and pauses", prior: 0.07, shares: duties, bounds: cycles, apply: phases(model.Regular)},
