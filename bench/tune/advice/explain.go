@@ -109,10 +109,7 @@ func (a *Advice) change() string {
 		if from == to || (f.Name == "qps" || f.Name == "burst") && !a.Model.Calling() {
 			continue
 		}
-		verb := "set"
-		if f.Amount != nil {
-			verb = []string{"lower", "set", "raise"}[1+cmp.Compare(f.Amount(a.Recommended), f.Amount(a.Current.Settings))]
-		}
+		verb := []string{"lower", "set", "raise"}[1+cmp.Compare(f.Amount(a.Recommended), f.Amount(a.Current.Settings))]
 		parts = append(parts, fmt.Sprintf("%s the %s from %s to %s", verb, f.Title, from, to))
 	}
 	if len(parts) == 0 {

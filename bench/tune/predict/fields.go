@@ -3,56 +3,99 @@ package predict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // A Field is one of the settings.
 type Field struct {
-	Name, Title string                 // in YAML, and as people call it
-	Amount      func(Settings) float64 // of what can be raised and lowered; nil: it can't be
-	Text        func(Settings) string
+	Name, Title string // in YAML, and as people call it
+	of          func(Settings) any
+	least, most float64 // of a number: what is more is a slip of the finger, and takes for ever to simulate
 }
 
-// Fields are the settings in the order of tables: their name in YAML, as people
-// call them, and as text.
+const longest = float64(10_000 * time.Hour)
+
+// Fields are the settings in the order of tables.
 var Fields = []Field{
-	{"workers", "concurrent workers", func(s Settings) float64 { return float64(s.Workers) }, func(s Settings) string { return strconv.Itoa(s.Workers) }},
-	{"qps", "client QPS", func(s Settings) float64 { return orEndless(s.QPS) }, func(s Settings) string {
-		if s.QPS == 0 {
-			return "no limit"
-		}
-		return Number(s.QPS)
-	}},
-	{"burst", "client burst", func(s Settings) float64 { return float64(s.Burst) }, func(s Settings) string {
-		if s.QPS == 0 {
-			return "no limit"
-		}
-		return strconv.Itoa(s.Burst)
-	}},
-	{"baseDelay", "base back-off", func(s Settings) float64 { return float64(s.BaseDelay) }, func(s Settings) string { return s.BaseDelay.String() }},
-	{"maxDelay", "maximum back-off", func(s Settings) float64 { return float64(s.MaxDelay) }, func(s Settings) string { return s.MaxDelay.String() }},
-	{"bucketRate", "retry bucket rate", func(s Settings) float64 { return orEndless(s.BucketRate) }, func(s Settings) string {
-		if s.BucketRate == 0 {
-			return "none"
-		}
+	{"workers", "concurrent workers", func(s Settings) any { return s.Workers }, 1, MaxWorkers},
+	{"qps", "client QPS", func(s Settings) any { return s.QPS }, 0, 1e9},
+	{"burst", "client burst", func(s Settings) any { return s.Burst }, 0, 1e9},
+	{"baseDelay", "base back-off", func(s Settings) any { return s.BaseDelay }, 1, longest},
+	{"maxDelay", "maximum back-off", func(s Settings) any { return s.MaxDelay }, 1, longest},
+	{"bucketRate", "retry bucket rate", func(s Settings) any { return s.BucketRate }, 0, 1e9},
+	{"bucketBurst", "retry bucket burst", func(s Settings) any { return s.BucketBurst }, 0, 1e9},
+	{"resync", "resync period", func(s Settings) any { return s.Resync }, 0, longest},
+	{"batch", "informer batch", func(s Settings) any { return s.Batch }, 1, 1e6},
+	{"queue", "queue variant", func(s Settings) any { return s.Queue }, 0, 0},
+	{"priority", "priority queue", func(s Settings) any { return s.Priority }, 0, 0},
+	{"split", "queue for each resource", func(s Settings) any { return s.Split }, 0, 0},
+}
+
+// Text is its value as people read it.
+func (f Field) Text(s Settings) string {
+	switch {
+	case s.QPS == 0 && (f.Name == "qps" || f.Name == "burst"):
+		return "no limit"
+	case s.BucketRate == 0 && strings.HasPrefix(f.Name, "bucket"), s.Resync == 0 && f.Name == "resync":
+		return "none"
+	case f.Name == "bucketRate":
 		return Number(s.BucketRate) + "/s"
-	}},
-	{"bucketBurst", "retry bucket burst", func(s Settings) float64 { return float64(s.BucketBurst) }, func(s Settings) string {
-		if s.BucketRate == 0 {
-			return "none"
+	}
+	switch x := f.of(s).(type) {
+	case float64:
+		return Number(x)
+	case bool:
+		return onOff(x)
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// number is its value; not a number if it is none.
+func (f Field) number(s Settings) float64 {
+	switch x := f.of(s).(type) {
+	case int:
+		return float64(x)
+	case float64:
+		return x
+	case time.Duration:
+		return float64(x)
+	}
+	return math.NaN()
+}
+
+// Amount is its value if it can be raised and lowered, else not a number. A limit of 0 stands for
+// none.
+func (f Field) Amount(s Settings) float64 {
+	x := f.number(s)
+	switch {
+	case f.Name == "resync" || f.Name == "batch":
+		return math.NaN()
+	case x == 0 && (f.Name == "qps" || f.Name == "bucketRate"):
+		return math.Inf(1)
+	}
+	return x
+}
+
+// CheckRange reports the first of the named settings, or of all if none is named, that
+// no controller can have, whatever the others are.
+func (s Settings) CheckRange(names ...string) error {
+	for _, f := range Fields {
+		text := func(x float64) string {
+			if _, ok := f.of(s).(time.Duration); ok {
+				return time.Duration(x).String()
+			}
+			return strconv.FormatFloat(x, 'f', -1, 64)
 		}
-		return strconv.Itoa(s.BucketBurst)
-	}},
-	{"resync", "resync period", nil, func(s Settings) string {
-		if s.Resync == 0 {
-			return "none"
+		named := len(names) == 0 || slices.Contains(names, f.Name)
+		if x := f.number(s); named && f.most > 0 && !(x >= f.least && x <= f.most) {
+			return fmt.Errorf("%s: found %s, expected %s to %s", f.Name, text(x), text(f.least), text(f.most))
 		}
-		return s.Resync.String()
-	}},
-	{"batch", "informer batch", nil, func(s Settings) string { return strconv.Itoa(s.Batch) }},
-	{"queue", "queue variant", nil, func(s Settings) string { return s.Queue }},
-	{"priority", "priority queue", nil, func(s Settings) string { return onOff(s.Priority) }},
-	{"split", "queue for each resource", nil, func(s Settings) string { return onOff(s.Split) }},
+	}
+	return nil
 }
 
 // Brief names settings by what matters most: workers, and the client's limit if there is one.
@@ -62,17 +105,9 @@ func (s Settings) Brief() string {
 		text = "1 worker"
 	}
 	if s.QPS > 0 {
-		text += fmt.Sprintf(" and a QPS of %s", Number(s.QPS))
+		text += " and a QPS of " + Number(s.QPS)
 	}
 	return text
-}
-
-// orEndless is a limit of which 0 stands for none.
-func orEndless(limit float64) float64 {
-	if limit == 0 {
-		return math.Inf(1)
-	}
-	return limit
 }
 
 func onOff(b bool) string {

@@ -19,12 +19,22 @@ type Quantiles struct {
 	P99  Interval `json:"p99"`
 	P999 Interval `json:"p999"`
 
-	all func(p float64) float64
+	at func(p float64) float64
 }
 
-// At is a quantile, in seconds, or the mean for a p below 0; of predicted ones only, not of
-// those that were read from JSON.
-func (q Quantiles) At(p float64) float64 { return q.all(p) }
+// quantiles are those of people's interest, of intervals by p; at is the middle of any.
+func quantiles(interval func(p float64) Interval, at func(p float64) float64) Quantiles {
+	return Quantiles{interval(-1), interval(0.5), interval(0.9), interval(0.99), interval(0.999), at}
+}
+
+// At is a quantile, in seconds, or the mean for a p below 0; of what was predicted and is stable,
+// not of what was read from JSON.
+func (q Quantiles) At(p float64) float64 {
+	if q.at == nil {
+		return Unbounded
+	}
+	return q.at(p)
+}
 
 // Unbounded stands for what grows without end, in an interval's High.
 const Unbounded = 1e10
@@ -44,14 +54,6 @@ type Figures struct {
 	CallRate    Interval  `json:"callRate"`
 	QueueCores  Interval  `json:"queueCores"` // processors that the queue keeps busy
 	Cost        float64   `json:"cost"`       // in workers; ten calls a second count as one
-}
-
-// unbounded fills in what an unstable system comes to.
-func (f Figures) unbounded() Figures {
-	q := Quantiles{all: func(float64) float64 { return Unbounded }}
-	f.Wait, f.Settle, f.Work = q, q, q
-	f.Depth.Mean, f.Utilisation.Mean = Unbounded, 1
-	return f
 }
 
 // MarshalJSON leaves out what is not predicted of settings that are not stable: a

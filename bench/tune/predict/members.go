@@ -3,6 +3,7 @@ package predict
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,11 +34,7 @@ func (m *Model) Bounded() bool {
 
 // overMembers predicts by the posterior.
 func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint64) (Figures, error) {
-	load := m.load
-	if load == 0 {
-		load = 1
-	}
-	list, err := m.Posterior.Predict(ctx, f.Settings.Controller(), e.every, e.events, load, seed)
+	list, err := m.Posterior.Predict(ctx, f.Settings.Controller(), e.every, e.events, cmp.Or(m.load, 1), seed)
 	if err != nil {
 		return f, err
 	}
@@ -52,8 +49,8 @@ func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint6
 		n := float64(len(values))
 		return Interval{Mean: values[len(values)/2], Low: values[int(outside*n)], High: values[min(len(values)-1, int(math.Ceil((1-outside)*n))-1)]}
 	}
-	quantiles := func(sketch func(r *model.Result) *model.Sketch) Quantiles {
-		at := func(p float64) Interval {
+	over := func(sketch func(r *model.Result) *model.Sketch) Quantiles {
+		interval := func(p float64) Interval {
 			return of(Unbounded, func(r *model.Result) float64 {
 				if p < 0 {
 					return sketch(r).Mean()
@@ -61,14 +58,13 @@ func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint6
 				return sketch(r).Quantile(p)
 			})
 		}
-		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: func(p float64) float64 { return at(p).Mean }}
+		return quantiles(interval, func(p float64) float64 { return interval(p).Mean })
 	}
-	f.Wait = quantiles(func(r *model.Result) *model.Sketch { return &r.Wait })
-	f.Settle = quantiles(func(r *model.Result) *model.Sketch { return &r.Settle })
-	f.Work = quantiles(func(r *model.Result) *model.Sketch { return &r.Work })
+	f.Wait = over(func(r *model.Result) *model.Sketch { return &r.Wait })
+	f.Settle = over(func(r *model.Result) *model.Sketch { return &r.Settle })
+	f.Work = over(func(r *model.Result) *model.Sketch { return &r.Work })
 	f.Depth = of(Unbounded, func(r *model.Result) float64 { return r.Waiting / r.Length })
-	share := func(r *model.Result) float64 { return r.Busy / r.Length / float64(f.Settings.Workers) }
-	f.Utilisation = of(1, share)
+	f.Utilisation = of(1, func(r *model.Result) float64 { return r.Busy / r.Length / float64(f.Settings.Workers) })
 	// What is overloaded makes the calls that its limit lets through, or its load's.
 	f.CallRate = of(m.AddRate*m.Calls, func(r *model.Result) float64 { return float64(r.Calls) / r.Length })
 	f.Stable = f.Wait.Mean.Mean < Unbounded
@@ -89,8 +85,8 @@ func (m *Model) Repeat(ctx context.Context, seed uint64) ([]*model.Result, error
 // Likely is the middle one of the most probable family's members.
 func (m *Model) Likely() infer.Member {
 	name := ""
-	for x, p := range m.Posterior.Families {
-		if p > m.Posterior.Families[name] || p == m.Posterior.Families[name] && x < name {
+	for _, x := range slices.Sorted(maps.Keys(m.Posterior.Families)) {
+		if m.Posterior.Families[x] > m.Posterior.Families[name] {
 			name = x
 		}
 	}

@@ -47,6 +47,9 @@ type Model struct {
 	shares   []float64                      // of the adds, by resource, if there are several
 }
 
+// AllCalls is how many calls a second the client's limit has to carry.
+func (m *Model) AllCalls() float64 { return m.AddRate*m.Calls + m.Background }
+
 // Calling tells whether reconciles make API calls, as far as is known.
 func (m *Model) Calling() bool {
 	return m.Calls > 0 || m.Spec != nil && !m.Spec.Reconcile.Calls.IsZero()

@@ -31,16 +31,13 @@ func (m *Model) Demand(s Settings) (load float64, bottleneck string) {
 	if m.Bounded() {
 		load = min(load, saturated)
 	}
-	if s.QPS > 0 {
-		if share := (m.AddRate*m.Calls + m.Background) / s.QPS; share > load {
-			load, bottleneck = share, "client QPS"
+	more := func(demand, limit float64, name string) {
+		if limit > 0 && demand/limit > load {
+			load, bottleneck = demand/limit, name
 		}
 	}
-	if s.BucketRate > 0 {
-		if share := m.AddRate * m.Failure / s.BucketRate; share > load {
-			load, bottleneck = share, "retry bucket"
-		}
-	}
+	more(m.AllCalls(), s.QPS, "client QPS")
+	more(m.AddRate*m.Failure, s.BucketRate, "retry bucket")
 	return load, bottleneck
 }
 
@@ -51,7 +48,7 @@ func (m *Model) Predict(ctx context.Context, s Settings, e Effort, seed uint64) 
 	f := Figures{Settings: s, Cost: s.Cost()}
 	f.Load, f.Bottleneck = m.Demand(s)
 	if f.Load >= 1 {
-		return f.unbounded(), nil
+		return f, nil
 	}
 	cores := m.QueueCores(s.Queue)
 	f.QueueCores = Interval{Mean: cores, Low: cores, High: cores}

@@ -67,26 +67,10 @@ func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 	return costs, nil
 }
 
-// Queue is the cost of a variant, zero if it isn't known.
-func (m *Model) Queue(variant string) QueueCost {
-	for _, c := range m.Queues {
-		if c.Variant == variant {
-			return c
-		}
-	}
-	return QueueCost{}
-}
-
 // QueuesLike are the variants that can stand for each other: with priorities or
 // without.
 func (m *Model) QueuesLike(priority bool) []QueueCost {
-	var list []QueueCost
-	for _, c := range m.Queues {
-		if c.Priority == priority {
-			list = append(list, c)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(m.Queues), func(c QueueCost) bool { return c.Priority != priority })
 }
 
 // CheaperQueue is the variant that these settings should have: one that can stand for theirs and takes
@@ -107,34 +91,29 @@ func (m *Model) CheaperQueue(s Settings) string {
 // QueueCores is how many processors a variant would keep busy with this load; 0 if its cost isn't
 // known.
 func (m *Model) QueueCores(variant string) float64 {
-	return m.Queue(variant).Cores(m.AddRate, m.AddRate*m.Failure)
-}
-
-// queueNames are the variants whose cost is known.
-func queueNames(costs []QueueCost) string {
-	var names []string
-	for _, c := range costs {
-		names = append(names, c.Variant)
+	retries := m.AddRate * m.Failure
+	for _, c := range m.Queues {
+		if c.Variant == variant {
+			return max(0, m.AddRate-retries)*c.Item + retries*c.Retry
+		}
 	}
-	return strings.Join(names, ", ")
+	return 0
 }
 
 // checkQueue finds a variant that is not known, or that does not go with the
 // priorities.
 func checkQueue(s Settings, costs []QueueCost) error {
+	var all, like []string
 	for _, c := range costs {
-		if c.Variant == s.Queue {
-			if c.Priority != s.Priority {
-				return fmt.Errorf("queue: found %s with priority %s, expected one of %s", s.Queue, onOff(s.Priority), queueNames((&Model{Queues: costs}).QueuesLike(s.Priority)))
-			}
-			return nil
+		if all = append(all, c.Variant); c.Priority == s.Priority {
+			like = append(like, c.Variant)
 		}
 	}
-	return fmt.Errorf("queue: found %q, expected one of %s", s.Queue, queueNames(costs))
-}
-
-// Cores is how many processors a queue keeps busy with so many items and
-// retries a second.
-func (c QueueCost) Cores(adds, retries float64) float64 {
-	return max(0, adds-retries)*c.Item + retries*c.Retry
+	switch {
+	case !slices.Contains(all, s.Queue):
+		return fmt.Errorf("queue: found %q, expected one of %s", s.Queue, strings.Join(all, ", "))
+	case !slices.Contains(like, s.Queue):
+		return fmt.Errorf("queue: found %s with priority %s, expected one of %s", s.Queue, onOff(s.Priority), strings.Join(like, ", "))
+	}
+	return nil
 }

@@ -2,8 +2,6 @@ package predict
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
@@ -37,42 +35,6 @@ type Current struct {
 // MaxWorkers is more than any controller has.
 const MaxWorkers = 100_000
 
-// ranges are what any controller can have of the settings that are numbers. What is
-// more is a slip of the finger, and takes for ever to simulate.
-var ranges = []struct {
-	name        string
-	value       func(Settings) float64
-	least, most float64
-	text        func(float64) string
-}{
-	{"workers", func(s Settings) float64 { return float64(s.Workers) }, 1, MaxWorkers, plain},
-	{"qps", func(s Settings) float64 { return s.QPS }, 0, 1e9, plain},
-	{"burst", func(s Settings) float64 { return float64(s.Burst) }, 0, 1e9, plain},
-	{"baseDelay", func(s Settings) float64 { return float64(s.BaseDelay) }, 1, 3.6e16, nanoseconds},
-	{"maxDelay", func(s Settings) float64 { return float64(s.MaxDelay) }, 1, 3.6e16, nanoseconds},
-	{"bucketRate", func(s Settings) float64 { return s.BucketRate }, 0, 1e9, plain},
-	{"bucketBurst", func(s Settings) float64 { return float64(s.BucketBurst) }, 0, 1e9, plain},
-	{"resync", func(s Settings) float64 { return float64(s.Resync) }, 0, 3.6e16, nanoseconds},
-	{"batch", func(s Settings) float64 { return float64(s.Batch) }, 1, 1e6, plain},
-}
-
-func plain(x float64) string       { return strconv.FormatFloat(x, 'f', -1, 64) }
-func nanoseconds(x float64) string { return time.Duration(x).String() }
-
-// CheckRange reports the first of the named settings, or of all if none is named, that
-// no controller can have, whatever the others are.
-func (s Settings) CheckRange(names ...string) error {
-	for _, r := range ranges {
-		if len(names) > 0 && !slices.Contains(names, r.name) {
-			continue
-		}
-		if x := r.value(s); !(x >= r.least && x <= r.most) {
-			return fmt.Errorf("%s: found %s, expected %s to %s", r.name, r.text(x), r.text(r.least), r.text(r.most))
-		}
-	}
-	return nil
-}
-
 // Check reports the first setting that makes no sense; the queue has to be one
 // of those whose cost is known.
 func (s Settings) Check(queues []QueueCost) error {
@@ -85,10 +47,11 @@ func (s Settings) Check(queues []QueueCost) error {
 	if s.BucketRate > 0 && s.BucketBurst < 1 {
 		return fmt.Errorf("bucketBurst: found %d, expected at least 1 beside a bucketRate of %v", s.BucketBurst, s.BucketRate)
 	}
-	if usual := Defaults().MaxDelay; s.MaxDelay < s.BaseDelay && s.MaxDelay == usual {
+	switch {
+	case s.MaxDelay >= s.BaseDelay:
+	case s.MaxDelay == Defaults().MaxDelay:
 		return fmt.Errorf("baseDelay: found %v, expected at most the maximum delay, %v", s.BaseDelay, s.MaxDelay)
-	}
-	if s.MaxDelay < s.BaseDelay {
+	default:
 		return fmt.Errorf("maxDelay: found %v, expected at least the base delay, %v", s.MaxDelay, s.BaseDelay)
 	}
 	return checkQueue(s, queues)

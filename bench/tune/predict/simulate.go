@@ -102,24 +102,23 @@ func quantile(d durations.Histogram, p float64) float64 {
 func (f *Figures) take(results []sim.Result) {
 	figure := sim.Replicas{Results: results}.Interval
 	work := 1e-9 + 0.01*figure(func(r sim.Result) float64 { return r.Work.Mean().Seconds() }).Mean
-	quantiles := func(of func(sim.Result) durations.Histogram) Quantiles {
+	over := func(of func(sim.Result) durations.Histogram) Quantiles {
 		var list []durations.Histogram
 		for _, r := range results {
 			list = append(list, of(r))
 		}
 		pool := durations.Pooled(list)
-		expected := func(p float64) float64 { return quantile(pool, p) }
-		at := func(p float64) Interval {
+		at := func(p float64) float64 { return quantile(pool, p) }
+		return quantiles(func(p float64) Interval {
 			// Where waits are rare, simulations differ by ratios.
 			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p)) })
-			x, by := expected(p), math.Exp((i.High-i.Low)/2)
+			x, by := at(p), math.Exp((i.High-i.Low)/2)
 			return Interval{Mean: x, Low: max(0, (work+x)/by-work), High: (work+x)*by - work}
-		}
-		return Quantiles{Mean: at(-1), P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), all: expected}
+		}, at)
 	}
-	f.Wait = quantiles(func(r sim.Result) durations.Histogram { return r.QueueWait })
-	f.Settle = quantiles(func(r sim.Result) durations.Histogram { return r.Settle })
-	f.Work = quantiles(func(r sim.Result) durations.Histogram { return r.Work })
+	f.Wait = over(func(r sim.Result) durations.Histogram { return r.QueueWait })
+	f.Settle = over(func(r sim.Result) durations.Histogram { return r.Settle })
+	f.Work = over(func(r sim.Result) durations.Histogram { return r.Work })
 	f.Depth = figure(func(r sim.Result) float64 { return r.Depth })
 	f.Utilisation = figure(func(r sim.Result) float64 { return r.Utilisation })
 	f.CallRate = figure(func(r sim.Result) float64 { return r.CallRate })
