@@ -3,8 +3,6 @@ package search
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/tune/predict"
@@ -17,11 +15,14 @@ import (
 // nothing to add to its own recommendation. Of the current settings now is what was
 // predicted; nil: nothing.
 func (s *Search) CutOff(recommended predict.Settings, now *predict.Figures) (x predict.Settings, impossible, unmet []string) {
-	objectives := s.config.Objectives
-	if s.aimed {
+	if len(s.threshold)+len(s.impossible) > 0 {
 		return recommended, nil, nil
 	}
-	tried := s.nearest(now)
+	if now != nil {
+		s.Refined(*now)
+	}
+	objectives, tried := s.config.Objectives, s.stable()
+	slices.SortStableFunc(tried, func(x, y predict.Figures) int { return cmp.Compare(s.excess(x), s.excess(y)) })
 	if len(tried) > 0 && keep(objectives, tried[0]) {
 		if slices.ContainsFunc(objectives, Objective.ofTime) || !keep(objectives, predict.Figures{Settings: recommended}) {
 			recommended = tried[0].Settings
@@ -42,26 +43,12 @@ func (s *Search) CutOff(recommended predict.Settings, now *predict.Figures) (x p
 	return recommended, impossible, unmet
 }
 
-// nearest are the stable predictions so far, those nearest to the objectives first,
-// of these the cheapest.
-func (s *Search) nearest(now *predict.Figures) []predict.Figures {
-	objectives := s.config.Objectives
-	list := slices.Collect(maps.Values(s.tried))
-	if now != nil {
-		list = append(list, *now)
-	}
-	list = slices.DeleteFunc(list, func(f predict.Figures) bool { return !f.Stable })
-	missed := func(f predict.Figures) (sum float64) {
-		for _, o := range objectives {
-			if !o.met(f) {
-				sum += 1e-9 + max(0, math.Log(o.of(f)/o.Bound))
-			}
-		}
-		return sum
-	}
-	slices.SortFunc(list, func(x, y predict.Figures) int {
-		return cmp.Or(cmp.Compare(missed(x), missed(y)), cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Settle.P99.Mean, y.Settle.P99.Mean),
-			cmp.Compare(x.Settings.Workers, y.Settings.Workers), cmp.Compare(x.Settings.Burst, y.Settings.Burst), cmp.Compare(x.Settings.Queue, y.Settings.Queue))
+// stable are the predictions so far, the cheapest and then the fastest first.
+func (s *Search) stable() []predict.Figures {
+	list := slices.DeleteFunc(slices.Clone(s.tried), func(f predict.Figures) bool { return !f.Stable })
+	slices.SortStableFunc(list, func(x, y predict.Figures) int {
+		return cmp.Or(cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Settle.P99.Mean, y.Settle.P99.Mean),
+			cmp.Compare(x.Settings.Workers, y.Settings.Workers), cmp.Compare(x.Settings.Burst, y.Settings.Burst))
 	})
 	return list
 }

@@ -30,6 +30,17 @@ var (
 	quantileText  = regexp.MustCompile(`^(?:p([0-9.]+)|median|mean|average)\s+(?:of\s+(?:the\s+)?)?(.+)$`)
 )
 
+// figureNames are what people call the figures.
+var figureNames = map[string]string{
+	"queue wait": "wait", "wait": "wait", "queue latency": "wait", "queue duration": "wait",
+	"settle": "settle", "settle time": "settle", "latency": "settle", "reconcile latency": "settle",
+	"work": "work", "work duration": "work", "reconcile": "work", "reconcile time": "work",
+	"depth": "depth", "queue depth": "depth",
+	"utilisation": "utilisation", "utilization": "utilisation",
+	"api qps": "api qps", "qps": "api qps", "api calls": "api qps", "client qps": "api qps",
+	"workers": "workers", "concurrent workers": "workers", "concurrency": "workers",
+}
+
 // ParseObjective reads a bound on a figure, as in 'p99 queue wait < 1s',
 // 'api qps <= 50' or 'max workers 32'. It fails on what it doesn't understand, and says what
 // it expected.
@@ -49,76 +60,67 @@ func ParseObjective(text string) (Objective, error) {
 	} else {
 		return fail("no bound", "one, such as "+objectiveForms)
 	}
-	quantile := false
-	if m := quantileText.FindStringSubmatch(left); m != nil {
-		quantile, left = true, m[2]
-		switch {
-		case m[1] != "":
+	m := quantileText.FindStringSubmatch(left)
+	if m != nil {
+		left = m[2]
+		if m[1] != "" {
 			p, err := strconv.ParseFloat(m[1], 64)
 			if err != nil || !(p > 0 && p < 100) {
 				return fail("p"+m[1], "a percentile above 0 and below 100")
 			}
 			o.P = p / 100
-		case strings.HasPrefix(line, "median"):
+		} else if strings.HasPrefix(line, "median") {
 			o.P = 0.5
 		}
 	}
-	duration := false
-	switch strings.TrimSpace(strings.TrimPrefix(left, "max ")) {
-	case "queue wait", "wait", "queue latency", "queue duration":
-		o.Figure, duration = "wait", true
-	case "settle", "settle time", "latency", "reconcile latency":
-		o.Figure, duration = "settle", true
-	case "work", "work duration", "reconcile", "reconcile time":
-		o.Figure, duration = "work", true
-	case "depth", "queue depth":
-		o.Figure = "depth"
-	case "utilisation", "utilization":
-		o.Figure = "utilisation"
-	case "api qps", "qps", "api calls", "client qps":
-		o.Figure = "api qps"
-	case "workers", "concurrent workers", "concurrency":
-		o.Figure = "workers"
-	default:
+	if o.Figure = figureNames[strings.TrimSpace(strings.TrimPrefix(left, "max "))]; o.Figure == "" {
 		return fail(strconv.Quote(left), "a figure, as in "+objectiveForms)
 	}
-	if duration && !quantile {
+	if o.duration() && m == nil {
 		return fail("no quantile of "+left, "one, as in 'p99 "+left+" < 1s' or 'mean "+left+" < 1s'")
 	}
-	if quantile && !duration {
+	if m != nil && !o.duration() {
 		return fail("a quantile of "+left, left+" without one")
 	}
-	return o, o.parseBound(text, bound, duration)
+	var expected string
+	if o.Bound, expected = o.parseBound(bound); expected != "" {
+		return fail(fmt.Sprintf("the bound %q", bound), expected)
+	}
+	return o, nil
 }
 
-func (o *Objective) parseBound(text, bound string, duration bool) error {
-	bad := func(expected string) error {
-		return fmt.Errorf("objective %q: found the bound %q, expected %s", text, bound, expected)
-	}
-	if duration {
-		d, err := time.ParseDuration(strings.ReplaceAll(bound, " ", ""))
+// parseBound reads the right side; if it can't, it says what it expected.
+func (o Objective) parseBound(text string) (x float64, expected string) {
+	if o.duration() {
+		d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 		if err != nil || d <= 0 {
-			return bad("a duration above 0, as in 500ms or 2s")
+			return 0, "a duration above 0, as in 500ms or 2s"
 		}
-		o.Bound = d.Seconds()
-		return nil
+		return d.Seconds(), ""
 	}
-	plain, percent := strings.CutSuffix(strings.TrimSuffix(bound, "/s"), "%")
+	plain, percent := strings.CutSuffix(strings.TrimSuffix(text, "/s"), "%")
 	x, err := strconv.ParseFloat(strings.TrimSpace(plain), 64)
 	if percent {
 		x /= 100
 	}
 	switch {
 	case err != nil || !(x > 0) || math.IsInf(x, 0) || percent && o.Figure != "utilisation":
-		return bad("a number above 0")
+		return 0, "a number above 0"
 	case o.Figure == "utilisation" && x > 1:
-		return bad("a share up to 100%")
+		return 0, "a share up to 100%"
 	case o.Figure == "workers" && (x < 1 || x != math.Trunc(x) || x > predict.MaxWorkers):
-		return bad(fmt.Sprintf("a whole number of workers up to %d", predict.MaxWorkers))
+		return 0, fmt.Sprintf("a whole number of workers up to %d", predict.MaxWorkers)
 	}
-	o.Bound = x
-	return nil
+	return x, ""
 }
+
+// duration tells whether it bounds one.
+func (o Objective) duration() bool {
+	return o.Figure == "wait" || o.Figure == "settle" || o.Figure == "work"
+}
+
+// ofTime tells whether it bounds a duration, or the depth that goes with it.
+func (o Objective) ofTime() bool { return o.duration() || o.Figure == "depth" }
 
 // of is the figure of a prediction.
 func (o Objective) of(f predict.Figures) float64 {
@@ -143,11 +145,6 @@ func (o Objective) of(f predict.Figures) float64 {
 	return f.CallRate.Mean
 }
 
-// ofTime tells whether it bounds a duration, or the depth that goes with it.
-func (o Objective) ofTime() bool {
-	return o.Figure == "wait" || o.Figure == "settle" || o.Figure == "work" || o.Figure == "depth"
-}
-
 // met tells whether a prediction keeps the bound.
 func (o Objective) met(f predict.Figures) bool {
 	x := o.of(f)
@@ -156,10 +153,10 @@ func (o Objective) met(f predict.Figures) bool {
 
 // text prints a value of the figure.
 func (o Objective) text(x float64) string {
-	switch o.Figure {
-	case "wait", "settle", "work":
+	switch {
+	case o.duration():
 		return durations.Seconds(x)
-	case "utilisation":
+	case o.Figure == "utilisation":
 		return fmt.Sprintf("%.0f%%", 100*x)
 	}
 	return predict.Number(x)

@@ -37,86 +37,96 @@ type Search struct {
 	m      *predict.Model
 	config Config
 
+	ctx context.Context // of the call of Best, Firm or Curves that runs, and ...
+	err error           // ... what ended it
+
 	maxWorkers int
-	maxQPS     float64 // 0: the client has no limit and needs none
-	noLimit    bool    // a client without a limit is allowed
-	threshold  []Objective
-	tried      map[predict.Settings]predict.Figures // by rough effort
+	maxQPS     float64           // 0: the client is to have no limit, or none matters
+	threshold  []Objective       // what the objectives come to, once it is known what is possible
+	tried      []predict.Figures // by rough effort, in their order
 	impossible []string
-	aimed      bool // it is known what is possible
 	sure       bool // settings have to carry what the load may be, too
 }
 
 // New begins a search among the settings of a model, which are not changed before it ends.
 func New(m *predict.Model, c Config) *Search {
-	current := c.Current
-	s := &Search{m: m, config: c, tried: map[predict.Settings]predict.Figures{}}
-	s.maxWorkers = max(64, current.Workers, int(4*m.AddRate*m.Busy)+1)
-	need := m.AddRate*m.Calls + m.Background
-	s.noLimit = current.QPS == 0
-	if m.Offered == 0 && !m.Spec.Reconcile.Calls.IsZero() || need > 0 {
-		s.maxQPS = max(4*current.QPS, 4*need)
+	s := &Search{m: m, config: c}
+	s.maxWorkers = max(64, c.Current.Workers, int(4*m.AddRate*m.Busy)+1)
+	if need := m.AllCalls(); m.Offered == 0 && !m.Spec.Reconcile.Calls.IsZero() || need > 0 {
+		s.maxQPS = max(4*c.Current.QPS, 4*need)
 	}
+	limited := c.Current.QPS > 0
 	for _, x := range c.Objectives {
-		switch x.Figure {
-		case "workers":
+		switch {
+		case x.Figure == "workers" && x.Strict:
+			s.maxWorkers = int(x.Bound) - 1
+		case x.Figure == "workers":
 			s.maxWorkers = int(x.Bound)
-			if x.Strict {
-				s.maxWorkers--
+		case x.Figure == "api qps":
+			limited = true
+			if x.Bound <= s.maxQPS && x.Strict {
+				s.maxQPS = 0.999 * x.Bound
 			}
-		case "api qps":
-			s.noLimit = false
-			if s.maxQPS > 0 {
-				s.maxQPS = min(x.Bound, s.maxQPS)
-				if s.maxQPS == x.Bound && x.Strict {
-					s.maxQPS *= 0.999
-				}
-			}
+			s.maxQPS = min(x.Bound, s.maxQPS)
 		}
 	}
-	if s.maxWorkers < 1 {
-		s.maxWorkers = 1
+	if !limited {
+		s.maxQPS = 0
 	}
+	s.maxWorkers = max(1, s.maxWorkers)
 	return s
 }
 
+// predict asks a model. After an error nothing is stable, so that a search ends soon and with what
+// it had found by then.
+func (s *Search) predict(doing string, m *predict.Model, x predict.Settings, e predict.Effort) predict.Figures {
+	f := predict.Figures{Settings: x}
+	if s.err != nil {
+		return f
+	}
+	s.config.Progress(doing)
+	seed := s.config.Seed
+	if e != predict.Rough {
+		seed++ // what was chosen by chance is not confirmed by the same
+	}
+	f, s.err = m.Predict(s.ctx, x, e, seed)
+	return f
+}
+
 // figures predicts once for each setting.
-func (s *Search) figures(ctx context.Context, x predict.Settings) (predict.Figures, error) {
-	if f, ok := s.tried[x]; ok {
-		return f, nil
+func (s *Search) figures(x predict.Settings) predict.Figures {
+	for _, f := range s.tried {
+		if f.Settings == x {
+			return f
+		}
 	}
-	s.config.Progress(fmt.Sprintf("%d settings tried, now %d workers, QPS %s", len(s.tried), x.Workers, predict.Fields[1].Text(x)))
-	f, err := s.m.Predict(ctx, x, predict.Rough, s.config.Seed)
-	if err != nil {
-		return f, err
+	doing := fmt.Sprintf("%d settings tried, now %d workers, QPS %s", len(s.tried), x.Workers, predict.Fields[1].Text(x))
+	f := s.predict(doing, s.m, x, predict.Rough)
+	if s.err == nil {
+		s.tried = append(s.tried, f)
 	}
-	s.tried[x] = f
-	return f, nil
+	return f
+}
+
+// fine predicts what a choice turns on.
+func (s *Search) fine(x predict.Settings) predict.Figures {
+	return s.predict("confirming "+x.Brief(), s.m, x, predict.Fine)
 }
 
 // Refined keeps a prediction of more effort in the place of the rough one.
-func (s *Search) Refined(f predict.Figures) { s.tried[f.Settings] = f }
+func (s *Search) Refined(f predict.Figures) {
+	s.tried = append(slices.DeleteFunc(s.tried, func(g predict.Figures) bool { return g.Settings == f.Settings }), f)
+}
 
 // meets tells whether a prediction is stable and keeps every bound.
 func (s *Search) meets(f predict.Figures) bool {
-	return f.Stable && !slices.ContainsFunc(s.threshold, func(o Objective) bool { return !o.met(f) }) && !(s.sure && s.m.Full(f.Settings))
-}
-
-// most are the most generous settings within the limits.
-func (s *Search) most() predict.Settings {
-	x := s.config.Current
-	x.Workers = s.maxWorkers
-	if s.limited() {
-		x.QPS, x.Burst = s.maxQPS, s.generous(s.maxQPS)
-	}
-	// Without a limit, or without calls that are known, it stays as it is.
-	return x
+	return f.Stable && keep(s.threshold, f) && !(s.sure && s.m.Full(f.Settings))
 }
 
 // generous is the burst that a search begins with: what the API server has to
 // bear at once is at most two seconds' calls, if it isn't more by now.
 func (s *Search) generous(qps float64) int {
-	return max(1, int(math.Ceil(2*qps)), s.config.Current.Burst)
+	return max(int(math.Ceil(2*qps)), s.config.Current.Burst)
 }
 
 // Best finds the recommendation: the fewest workers and calls that meet the
@@ -128,88 +138,58 @@ func (s *Search) generous(qps float64) int {
 // they then allow for fewer workers or calls, these are looked for once more.
 // When the context ends, it is what was found by then, with the context's error.
 func (s *Search) Best(ctx context.Context) (predict.Settings, error) {
-	most := s.most()
-	if load, bottleneck := s.m.Demand(most); load >= 1 {
-		if most = s.stabilise(most, bottleneck); bottleneck == "workers" || bottleneck == "client QPS" {
-			s.impossible, s.aimed = append(s.impossible, s.unbearable(bottleneck)), true
-			return most, nil
-		}
+	s.ctx, s.err = ctx, nil
+	most := s.config.Current
+	most.Workers = s.maxWorkers
+	if s.maxQPS > 0 {
+		most.QPS, most.Burst = s.maxQPS, s.generous(s.maxQPS)
 	}
-	top, err := s.figures(ctx, most)
-	if err != nil {
-		return s.config.Current, err
+	switch load, bottleneck := s.m.Demand(most); {
+	case load < 1:
+	case bottleneck == "retry bucket": // which nothing limits
+		most.BucketRate = math.Ceil(2 * s.m.AddRate * s.m.Failure)
+		most.BucketBurst = max(most.BucketBurst, int(10*most.BucketRate))
+	default:
+		s.impossible = append(s.impossible, s.unbearable(bottleneck))
+		return most, nil
 	}
-	if !s.satisfied(top) {
-		if most, err = s.others(ctx, most); err != nil {
-			return s.config.Current, err
-		}
-		top = s.tried[most]
+	top := s.figures(most)
+	if objectives := s.config.Objectives; !(top.Stable && slices.ContainsFunc(objectives, Objective.ofTime) && keep(objectives, top)) {
+		most = s.others(most)
+		top = s.figures(most)
+	}
+	if s.err != nil {
+		return s.config.Current, s.err
 	}
 	if !top.Stable {
-		s.impossible, s.aimed = append(s.impossible, s.overloaded(top)), true
+		s.impossible = append(s.impossible, s.overloaded(top))
 		return most, nil
 	}
 	s.aim(top)
 	s.sure = s.m.Observations > 0 && !s.m.Full(most)
-	best, err := s.cheapest(ctx, most)
-	if err != nil {
-		return best, err
-	}
-	with, err := s.others(ctx, best)
-	if err != nil {
-		return best, err
-	}
-	if with != best {
+	best := s.cheapest(most)
+	if with := s.others(best); with != best {
 		best = with
 		with.Workers, with.QPS, with.Burst = most.Workers, most.QPS, most.Burst
-		again, err := s.cheapest(ctx, with)
-		if err != nil {
-			return best, err
-		}
-		if again.Cost() < best.Cost() {
+		if again := s.cheapest(with); again.Cost() < best.Cost() {
 			best = again
 		}
 	}
-	if best, err = s.confirm(ctx, best); err != nil {
-		return best, err
-	}
-	return s.keepCurrent(ctx, best)
+	best = s.keepCurrent(s.confirm(best))
+	return best, s.err
 }
 
 // Impossible are the objectives out of reach, with the nearest possible; none before Best
 // found out.
 func (s *Search) Impossible() []string { return s.impossible }
 
-// satisfied tells whether the objectives name a duration and all are kept.
-func (s *Search) satisfied(f predict.Figures) bool {
-	durations := false
-	for _, o := range s.config.Objectives {
-		if !o.met(f) {
-			return false
-		}
-		durations = durations || o.ofTime()
-	}
-	return durations && f.Stable
-}
-
 // unbearable says what the limits would have to be.
 func (s *Search) unbearable(bottleneck string) string {
 	if bottleneck == "workers" {
-		return fmt.Sprintf("max workers %d: the load keeps %s workers busy, so no setting is stable; the nearest possible is %d workers", s.maxWorkers, predict.Number(s.m.Offered), s.fewestStable())
+		return fmt.Sprintf("max workers %d: the load keeps %s workers busy, so no setting is stable; the nearest possible is %d workers", s.maxWorkers, predict.Number(s.m.Offered), int(s.m.Offered)+1)
 	}
-	need := s.m.AddRate*s.m.Calls + s.m.Background
+	need := s.m.AllCalls()
 	return fmt.Sprintf("api qps %s: the load makes %s API calls a second, so no setting is stable; the nearest possible is %s, with fewer calls a reconcile as the other way", predict.Number(s.maxQPS), predict.Number(need), predict.Number(math.Ceil(need*1.05)))
-}
-
-// fewestStable is how many workers carry the load, which holds what the queue takes of them.
-func (s *Search) fewestStable() int {
-	x := predict.Settings{Workers: max(1, int(s.m.Offered)), Queue: s.config.Current.Queue}
-	for {
-		if load, what := s.m.Demand(x); load < 1 || what != "workers" {
-			return x.Workers
-		}
-		x.Workers++
-	}
 }
 
 // overloaded says by how much the most generous settings are.
@@ -217,32 +197,16 @@ func (s *Search) overloaded(top predict.Figures) string {
 	text := fmt.Sprintf("%s: the load is %.0f%% of what that carries (%s), so no setting is stable", top.Settings.Brief(), 100*top.Load, top.Bottleneck)
 	switch top.Bottleneck {
 	case "workers":
-		text += fmt.Sprintf("; the nearest possible is %d workers", max(s.fewestStable(), int(top.Load*float64(top.Settings.Workers))+1))
+		text += fmt.Sprintf("; the nearest possible is %d workers", int(max(s.m.Offered, top.Load*float64(top.Settings.Workers)))+1)
 	case "client QPS":
 		text += "; the nearest possible is a QPS of " + predict.Number(math.Ceil(top.Load*top.Settings.QPS))
 	}
 	return text
 }
 
-// stabilise raises the retry bucket, which nothing limits.
-func (s *Search) stabilise(x predict.Settings, bottleneck string) predict.Settings {
-	if bottleneck == "retry bucket" {
-		retries := s.m.AddRate * s.m.Failure
-		x.BucketRate = math.Ceil(2 * retries)
-		x.BucketBurst = max(x.BucketBurst, int(10*x.BucketRate))
-	}
-	return x
-}
-
 // aim turns the objectives into bounds that some setting keeps.
 func (s *Search) aim(top predict.Figures) {
-	s.aimed = true
-	durations := false
 	for _, o := range s.config.Objectives {
-		if o.Figure == "workers" || o.Figure == "api qps" {
-			continue
-		}
-		durations = durations || o.ofTime()
 		if !o.met(top) {
 			reached := o.of(top)
 			text := fmt.Sprintf("%s: the nearest possible within the limits is %s, with %s", o.Text, o.text(reached), top.Settings.Brief())
@@ -254,14 +218,15 @@ func (s *Search) aim(top predict.Figures) {
 		}
 		s.threshold = append(s.threshold, o)
 	}
-	if !durations {
-		// Waits that add less than that to what an event takes to be settled, or that
-		// are as short as a goroutine takes to wake up, are not worth another worker.
-		bound := max(floor, 1.05*top.Wait.P99.Mean+0.05*top.Settle.P99.Mean)
-		s.threshold = append(s.threshold, Objective{Figure: "wait", P: 0.99, Bound: bound})
-		if s.m.Calls > 0 || s.m.Offered == 0 {
-			// Fewer tokens make the work longer before they make the queue so.
-			s.threshold = append(s.threshold, Objective{Figure: "settle", P: 0.99, Bound: 1.05 * top.Settle.P99.Mean})
-		}
+	if slices.ContainsFunc(s.config.Objectives, Objective.ofTime) {
+		return
+	}
+	// Waits that add less than that to what an event takes to be settled, or that
+	// are as short as a goroutine takes to wake up, are not worth another worker.
+	settle := top.Settle.P99.Mean
+	s.threshold = append(s.threshold, Objective{Figure: "wait", P: 0.99, Bound: max(floor, 1.05*top.Wait.P99.Mean+0.05*settle)})
+	if s.m.Calls > 0 || s.m.Offered == 0 {
+		// Fewer tokens make the work longer before they make the queue so.
+		s.threshold = append(s.threshold, Objective{Figure: "settle", P: 0.99, Bound: 1.05 * settle})
 	}
 }
