@@ -27,6 +27,17 @@ func quantiles(interval func(p float64) Interval, at func(p float64) float64) Qu
 	return Quantiles{interval(-1), interval(0.5), interval(0.9), interval(0.99), interval(0.999), at}
 }
 
+// quantile is the mean for a p below 0.
+func quantile[T any](d interface {
+	Mean() T
+	Quantile(p float64) T
+}, p float64) T {
+	if p < 0 {
+		return d.Mean()
+	}
+	return d.Quantile(p)
+}
+
 // At is a quantile, in seconds, or the mean for a p below 0; of what was predicted and is stable,
 // not of what was read from JSON.
 func (q Quantiles) At(p float64) float64 {

@@ -51,12 +51,7 @@ func (m *Model) overMembers(ctx context.Context, f Figures, e Effort, seed uint6
 	}
 	over := func(sketch func(r *model.Result) *model.Sketch) Quantiles {
 		interval := func(p float64) Interval {
-			return of(Unbounded, func(r *model.Result) float64 {
-				if p < 0 {
-					return sketch(r).Mean()
-				}
-				return sketch(r).Quantile(p)
-			})
+			return of(Unbounded, func(r *model.Result) float64 { return quantile(sketch(r), p) })
 		}
 		return quantiles(interval, func(p float64) float64 { return interval(p).Mean })
 	}

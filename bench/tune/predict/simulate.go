@@ -19,13 +19,11 @@ func (m *Model) simulate(ctx context.Context, s Settings, e Effort, seed uint64)
 	if s.Split {
 		c.Queues = m.Split(s.Workers)
 	}
-	var r sim.Replicas
-	var err error
-	if m.arrivals != nil {
-		r, err = sim.ReplicateFunc(ctx, c, min(e.replicas, Rough.replicas), m.arrivals)
-	} else {
-		r, err = sim.Replicate(ctx, c, e.replicas)
+	if m.arrivals == nil {
+		r, err := sim.Replicate(ctx, c, e.replicas)
+		return r.Results, err
 	}
+	r, err := sim.ReplicateFunc(ctx, c, min(e.replicas, Rough.replicas), m.arrivals)
 	return r.Results, err
 }
 
@@ -90,14 +88,6 @@ func (m *Model) Measure(ctx context.Context, s Settings, seed uint64) error {
 	return nil
 }
 
-// quantile is in seconds, the mean for a p below 0.
-func quantile(d durations.Histogram, p float64) float64 {
-	if p < 0 {
-		return d.Mean().Seconds()
-	}
-	return d.Quantile(p).Seconds()
-}
-
 // take makes figures of simulations of one model.
 func (f *Figures) take(results []sim.Result) {
 	figure := sim.Replicas{Results: results}.Interval
@@ -108,10 +98,10 @@ func (f *Figures) take(results []sim.Result) {
 			list = append(list, of(r))
 		}
 		pool := durations.Pooled(list)
-		at := func(p float64) float64 { return quantile(pool, p) }
+		at := func(p float64) float64 { return quantile(pool, p).Seconds() }
 		return quantiles(func(p float64) Interval {
 			// Where waits are rare, simulations differ by ratios.
-			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p)) })
+			i := figure(func(r sim.Result) float64 { return math.Log(work + quantile(of(r), p).Seconds()) })
 			x, by := at(p), math.Exp((i.High-i.Low)/2)
 			return Interval{Mean: x, Low: max(0, (work+x)/by-work), High: (work+x)*by - work}
 		}, at)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -11,11 +12,7 @@ import (
 // cheapest are the fewest workers and calls, with the smallest burst, that meet
 // the objectives; the most generous settings if none do.
 func (s *Search) cheapest(most predict.Settings) predict.Settings {
-	x := s.workersAndQPS(most)
-	if x.Workers == 0 {
-		x = most
-	}
-	return s.chooseBurst(x)
+	return s.chooseBurst(cmp.Or(s.workersAndQPS(most), most))
 }
 
 // workersAndQPS finds the cheapest pair: for each QPS the fewest workers by
