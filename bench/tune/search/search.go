@@ -154,7 +154,8 @@ func (s *Search) Best(ctx context.Context) (predict.Settings, error) {
 		return most, nil
 	}
 	top := s.figures(most)
-	if objectives := s.config.Objectives; !(top.Stable && slices.ContainsFunc(objectives, Objective.ofTime) && keep(objectives, top)) {
+	timed := slices.ContainsFunc(s.config.Objectives, Objective.ofTime)
+	if !top.Stable || !timed || !keep(s.config.Objectives, top) {
 		most = s.others(most)
 		top = s.figures(most)
 	}
