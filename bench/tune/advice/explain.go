@@ -167,7 +167,7 @@ func (a *Advice) bottleneck() string {
 	case f.Bottleneck == "retry bucket" && f.Load > binding:
 		return fmt.Sprintf("The retry bucket binds: %s failures a second against %s, so retries wait for tokens and not for their back-off.", predict.Number(m.AddRate*m.Failure), predict.Number(s.BucketRate))
 	case f.Bottleneck == "client QPS" && f.Load >= 1 || waiting > heldUp:
-		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", predict.Number(m.AddRate*m.Calls+m.Background), predict.Number(s.QPS))
+		text := fmt.Sprintf("The client's limit binds: %s API calls a second against a QPS of %s", predict.Number(m.AllCalls()), predict.Number(s.QPS))
 		if waiting > 0 {
 			text += fmt.Sprintf(", and workers spend %.0f%% of their time waiting for tokens", 100*waiting)
 		}

@@ -38,7 +38,7 @@ func (a *Advice) why(setting string, changed bool) string {
 	case text != "":
 		return text
 	case setting == "qps":
-		return fmt.Sprintf("%s calls a second are made", predict.Number(m.AddRate*m.Calls+m.Background))
+		return fmt.Sprintf("%s calls a second are made", predict.Number(m.AllCalls()))
 	case setting == "queue":
 		return a.aboutQueue(changed)
 	case setting == "workers" && a.Then != nil && a.Then.Stable:
@@ -76,8 +76,9 @@ func untold(m *predict.Model, setting string) string {
 
 // ChooseQueue recommends a cheaper queue where it is worth a change and can be had.
 func (a *Advice) ChooseQueue() {
-	if !a.queueStays() {
-		a.Recommended.Queue = a.Model.CheaperQueue(a.Recommended)
+	best := a.Model.CheapestQueue(a.Recommended)
+	if saved := a.Model.QueueCores(a.Recommended.Queue) - a.Model.QueueCores(best); saved > worthwhile && !a.queueStays() {
+		a.Recommended.Queue = best
 	}
 }
 
@@ -97,15 +98,11 @@ func (a *Advice) aboutQueue(changed bool) string {
 	case a.queueStays():
 		return text + ", and no flag chooses another"
 	}
-	best, least := "", now
-	for _, c := range m.QueuesLike(a.Recommended.Priority) {
-		if cores := m.QueueCores(c.Variant); cores < least {
-			best, least = c.Variant, cores
-		}
-	}
-	if best == "" {
+	best := m.CheapestQueue(a.Recommended)
+	saved := now - m.QueueCores(best)
+	if saved <= 0 {
 		return text + ", and no other takes less"
 	}
-	from := search.Tidy(m.AddRate*worthwhile/(now-least), math.Inf(1))
+	from := search.Tidy(m.AddRate*worthwhile/saved, math.Inf(1))
 	return text + fmt.Sprintf(": no measurable difference below %s, from where on %s saves %s", predict.Number(from), best, percent(worthwhile))
 }

@@ -67,25 +67,16 @@ func QueueCosts(samples []experiment.Measurement) ([]QueueCost, error) {
 	return costs, nil
 }
 
-// QueuesLike are the variants that can stand for each other: with priorities or
-// without.
-func (m *Model) QueuesLike(priority bool) []QueueCost {
-	return slices.DeleteFunc(slices.Clone(m.Queues), func(c QueueCost) bool { return c.Priority != priority })
-}
-
-// CheaperQueue is the variant that these settings should have: one that can stand for theirs and takes
-// less of a processor, if it is worth a change.
-func (m *Model) CheaperQueue(s Settings) string {
+// CheapestQueue is the variant, of those that can stand for these settings', that takes least of a
+// processor.
+func (m *Model) CheapestQueue(s Settings) string {
 	best := s.Queue
-	for _, c := range m.QueuesLike(s.Priority) {
-		if m.QueueCores(c.Variant) < m.QueueCores(best) {
+	for _, c := range m.Queues {
+		if c.Priority == s.Priority && m.QueueCores(c.Variant) < m.QueueCores(best) {
 			best = c.Variant
 		}
 	}
-	if m.QueueCores(s.Queue)-m.QueueCores(best) > worthwhile {
-		return best
-	}
-	return s.Queue
+	return best
 }
 
 // QueueCores is how many processors a variant would keep busy with this load; 0 if its cost isn't
