@@ -209,3 +209,10 @@ func TestPredict(t *testing.T) {
 	assert.NotNil(t, list[1], "36.4 a second keep two workers busy for 91% of the time")
 	assert.Nil(t, list[3])
 }
+
+// What lies outside of every simulation in some figure is told from what lies between them.
+func TestExtremes(t *testing.T) {
+	others := [][]float64{{1, 5, 2}, {2, 4, 2}, {3, 6, 2}}
+	assert.Equal(t, 0, extremes([]float64{3, 5, 2}, others), "on the edge")
+	assert.Equal(t, 2, extremes([]float64{0, 5, 2.1}, others))
+}

@@ -105,17 +105,43 @@ func refine(all []*explored, seed uint64) error {
 }
 
 // odd simulates members once more: how many of the simulations are as far from what is
-// expected of their member as the measurement is.
+// expected of their member as the measurement is, or lie outside of all others in as many figures,
+// whichever is less. Around work of a heavy tail nearly nothing is far.
 func odd(chosen []draw) (float64, error) {
-	further := make([]float64, len(chosen))
+	further, outside := make([]float64, len(chosen)), make([]float64, len(chosen))
+	list := make([][]float64, len(chosen))
 	first := chosen[0].of.x
 	err := parallel(first.ctx, len(chosen), func(i int) {
 		d, x := chosen[i], chosen[i].of.x
-		y, _ := x.simulate(d.system(), x.seed+uint64(i)*104729+9)
-		if d.surface.distance(y, d.offsets())*first.y.part >= d.surface.distance(x.y.want, d.offsets()) {
+		list[i], _ = x.simulate(d.system(), x.seed+uint64(i)*104729+9)
+		if d.surface.distance(list[i], d.offsets())*first.y.part >= d.surface.distance(x.y.want, d.offsets()) {
 			further[i] = 1
 		}
 	})
-	mean, _ := moments(further)
-	return mean, err
+	if err != nil {
+		return 1, err
+	}
+	measured := extremes(first.y.want, list)
+	for i, y := range list {
+		if extremes(y, slices.Concat(list[:i], list[i+1:])) >= measured {
+			outside[i] = 1
+		}
+	}
+	p, _ := moments(further)
+	q, _ := moments(outside)
+	return min(p, q), nil
+}
+
+// extremes is in how many figures one lies outside of all others.
+func extremes(y []float64, others [][]float64) (n int) {
+	for f := range y {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, other := range others {
+			low, high = min(low, other[f]), max(high, other[f])
+		}
+		if y[f] < low || y[f] > high {
+			n++
+		}
+	}
+	return n
 }
