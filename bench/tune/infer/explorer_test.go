@@ -44,7 +44,7 @@ func TestExplorersSolveTheValue(t *testing.T) {
 		value  float64
 	}{
 		{"batches at random", model.Arrivals{Kind: model.Batches, Size: 12, Share: 0.6}, 5, math.Log(12)},
-		{"bursts and pauses", model.Arrivals{Kind: model.Phases, Duty: 0.35, Depth: 1, Cycle: 1.5}, 7, math.Log(1.5 * 20)},
+		{"bursts and pauses", model.Arrivals{Kind: model.Phases, Duty: 0.35, Depth: 1, Cycle: 1.5}, 1, math.Log(0.65 / 0.35)},
 		{"uneven gaps", model.Arrivals{Kind: model.Gaps, CV: 2}, 0, math.Log(2)},
 	} {
 		m, _ := measure(t, working(20, c.a), staff(2), 400, 0)
@@ -119,10 +119,10 @@ func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
 	a := model.Arrivals{Kind: model.Phases, Duty: 0.1, Depth: 1, Cycle: 60}
 	m, _ := measure(t, working(5, a), staff(1), 600, 20)
 	x := exploring(t, m)
-	e := &explored{family: named(t, "bursts and pauses"), x: x, nodes: []node{{share: 0.1, ok: true, value: math.Log(5 * 60)}}}
+	e := &explored{family: named(t, "bursts and pauses"), x: x, nodes: []node{{share: 1.4, ok: true, value: math.Log(9)}}} // of ten minutes and more
 	rare := make([]draw, 100)
 	for i := range rare {
-		rare[i] = draw{of: e, value: math.Log(5 * 600), work: x.likeliest}
+		rare[i] = draw{of: e, value: math.Log(9), work: x.likeliest}
 	}
 	require.NoError(t, e.train(rare))
 	assert.Less(t, len(e.points), 90)

@@ -26,9 +26,9 @@ var bursts = []*family{
 	{name: "batches at random", prior: 0.1, shares: one, bounds: sizes, apply: batches(false)},
 	{name: "batches at random", prior: 0.15, shares: parts, bounds: sizes, apply: batches(false)},
 	{name: "batches at even distances", prior: 0.2, shares: parts, bounds: sizes, apply: batches(true)},
-	{name: "bursts and pauses", prior: 0.12, shares: duties, bounds: cycles, apply: phases(model.BothVary)},
-	{name: "bursts of one length and pauses", prior: 0.03, shares: duties, bounds: cycles, apply: phases(model.PausesVary)},
-	{name: "regular bursts and pauses", prior: 0.07, shares: duties, bounds: cycles, apply: phases(model.Regular)},
+	{name: "bursts and pauses", prior: 0.12, shares: lengths, bounds: pauses, apply: phases(model.BothVary)},
+	{name: "bursts of one length and pauses", prior: 0.03, shares: lengths, bounds: pauses, apply: phases(model.PausesVary)},
+	{name: "regular bursts and pauses", prior: 0.07, shares: lengths, bounds: pauses, apply: phases(model.Regular)},
 	{name: "two rates in turn", prior: 0.04, shares: times, bounds: depths, apply: levels(200)},
 	{name: "two rates in turn, slowly", prior: 0.04, shares: times, bounds: depths, apply: levels(2000)},
 	{
@@ -80,10 +80,10 @@ var popular = family{
 }
 
 var (
-	one    = []float64{1}
-	parts  = []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
-	duties = []float64{0.005, 0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.55, 0.7}
-	times  = []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}
+	one     = []float64{1}
+	parts   = []float64{0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1}
+	lengths = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+	times   = []float64{0.1, 0.2, 0.35, 0.5, 0.65, 0.8}
 )
 
 func sizes(x *explorer, share float64) (low, high float64) {
@@ -100,15 +100,20 @@ func batches(even bool) func(*explorer, *model.System, float64, float64) {
 	}
 }
 
-// cycles take a second at least: what is shorter is a batch.
-func cycles(x *explorer, _ float64) (low, high float64) {
+// cycles are how many arrivals come from one burst to the next, by logarithm. They take a second
+// at least: what is shorter is a batch.
+func (x *explorer) cycles() (low, high float64) {
 	low = math.Log(max(1.5, x.base.Rate))
 	return low, max(low+1, math.Log(x.base.Rate*x.reach/6))
 }
 
+// pauses are so many times as long as bursts, by logarithm.
+func pauses(*explorer, float64) (low, high float64) { return math.Log(0.4), math.Log(200) }
+
 func phases(lengths model.Lengths) func(*explorer, *model.System, float64, float64) {
-	return func(x *explorer, s *model.System, duty, value float64) {
-		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: duty, Depth: 1, Cycle: math.Exp(value) / x.base.Rate, Lengths: lengths}
+	return func(x *explorer, s *model.System, length, value float64) {
+		low, high := x.cycles()
+		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: 1 / (1 + math.Exp(value)), Depth: 1, Cycle: math.Exp(low+length*(high-low)) / x.base.Rate, Lengths: lengths}
 	}
 }
 
