@@ -40,16 +40,23 @@ func TestVerdictAgreesWithTheTables(t *testing.T) {
 // overloaded queue's waits are no sign of it.
 func TestStrangeWaitsAreRefused(t *testing.T) {
 	m := predict.Model{Measured: &infer.Measured{}}
-	r := Reproduction{WaitMean: [2]float64{43, 0.003}, WorkMean: [2]float64{0.004, 0.004}}
+	r := Reproduction{WaitMean: [2]float64{43, 40}, WorkMean: [2]float64{0.004, 0.004}, middle: 0.003}
 	why, record := r.Refuse(&m)
 	assert.Equal(t, "keys waited 43s on average, and 3ms with the load that explains this best of all that were tried", why)
 	assert.Contains(t, record, "a longer series of scrapes")
 	m.Measured.Overloaded = true
 	why, _ = r.Refuse(&m)
 	assert.Empty(t, why)
-	r = Reproduction{WaitMean: [2]float64{0.003, 0.0001}, WorkMean: [2]float64{0.1, 0.1}}
-	why, _ = r.Refuse(&predict.Model{Measured: &infer.Measured{}})
+	m.Measured.Overloaded = false
+	r = Reproduction{WaitMean: [2]float64{0.003, 0.0001}, WorkMean: [2]float64{0.1, 0.1}, middle: 0.0001}
+	why, _ = r.Refuse(&m)
 	assert.Empty(t, why, "beside the work both are nothing")
+	r = Reproduction{WaitMean: [2]float64{44e-6, 3e-6}, WorkMean: [2]float64{5e-6, 5e-6}, middle: 3e-6}
+	why, _ = r.Refuse(&m)
+	assert.Empty(t, why, "such waits are the scheduler's")
+	r = Reproduction{WaitMean: [2]float64{1.1, 11}, WorkMean: [2]float64{0.1, 0.1}, middle: 1.3}
+	why, _ = r.Refuse(&m)
+	assert.Empty(t, why, "a few of the simulations wait for long")
 }
 
 // A share is written with no exponent and no more digits than it has, in sentences as in tables.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/informerbench/informerbench/bench/experiment/verdict"
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/predict"
 	"github.com/informerbench/informerbench/bench/tune/scrape"
@@ -30,6 +31,8 @@ type Reproduction struct {
 	WaitMean [2]float64 `json:"waitMean"` // measured and the model's
 	WorkMean [2]float64 `json:"workMean"`
 	Verdict  string     `json:"verdict"`
+
+	middle float64 // mean wait of the middle one of the simulations, of which a few may wait for much longer
 }
 
 // Reproduce lays simulations of the posterior's members, under the settings under which it was
@@ -68,6 +71,11 @@ func Reproduce(ctx context.Context, m *predict.Model, seed uint64) (*Reproductio
 	}
 	r.Wait, r.WaitMean = compare(m.Measured.Wait, func(x *model.Result) *model.Sketch { return &x.Wait })
 	r.Work, r.WorkMean = compare(m.Measured.Work, func(x *model.Result) *model.Sketch { return &x.Work })
+	waits := make([]float64, len(list))
+	for i, x := range list {
+		waits[i] = x.Wait.Mean()
+	}
+	r.middle = verdict.Summarise(waits, 0.95).Center
 	r.Verdict = r.verdict(m.Posterior.Odd >= unexplained, overloaded(m))
 	return r, nil
 }
@@ -88,7 +96,7 @@ func (r *Reproduction) verdict(explained, overloaded bool) string {
 		return fmt.Sprintf("fair: %.0f%% of the reconciles lie in another bucket", 100*r.Distance)
 	case !explained:
 		return fmt.Sprintf("poor: %.0f%% of the reconciles lie in another bucket, so take the advice as a direction", 100*r.Distance)
-	case r.apart() > unlikeMean:
+	case r.apart(r.WaitMean[1], 0) > unlikeMean:
 		return fmt.Sprintf("fair: the mean wait is %s, and %s as measured", durations.Seconds(r.WaitMean[1]), durations.Seconds(r.WaitMean[0]))
 	case outside > 1:
 		return fmt.Sprintf("fair: of the %d buckets of waits, %d lie outside of what was simulated", len(r.Wait), outside)
@@ -96,20 +104,20 @@ func (r *Reproduction) verdict(explained, overloaded bool) string {
 	return "good: the measurement is one that the model could have given"
 }
 
-// apart is the ratio of the mean waits, beside which a tenth of the work is nothing.
-func (r *Reproduction) apart() float64 {
-	least := 0.1 * r.WorkMean[0]
-	x, y := r.WaitMean[1]+least, r.WaitMean[0]+least
+// apart is the ratio of two mean waits, beside which a tenth of the work is nothing.
+func (r *Reproduction) apart(model, least float64) float64 {
+	least += 0.1 * r.WorkMean[0]
+	x, y := model+least, r.WaitMean[0]+least
 	return max(x/y, y/x)
 }
 
 // Refuse says why a model carries no advice that knows nothing of what makes keys wait, and what to
 // record instead; nothing where it does.
 func (r *Reproduction) Refuse(m *predict.Model) (why, record string) {
-	if r.apart() < strangeMean || overloaded(m) {
+	if !(r.apart(r.middle, floor) >= strangeMean) || overloaded(m) { // not a number where all simulations are overloaded
 		return "", ""
 	}
-	return fmt.Sprintf("keys waited %s on average, and %s with the load that explains this best of all that were tried", durations.Seconds(r.WaitMean[0]), durations.Seconds(r.WaitMean[1])),
+	return fmt.Sprintf("keys waited %s on average, and %s with the load that explains this best of all that were tried", durations.Seconds(r.WaitMean[0]), durations.Seconds(r.middle)),
 		"a longer series of scrapes, or a trace (benchrun tune --trace)"
 }
 
