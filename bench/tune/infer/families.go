@@ -107,8 +107,9 @@ func (x *explorer) cycles() (low, high float64) {
 	return low, max(low+1, math.Log(x.base.Rate*x.reach/6))
 }
 
-// pauses are so many times as long as bursts, by logarithm.
-func pauses(*explorer, float64) (low, high float64) { return math.Log(0.4), math.Log(200) }
+// pauses are so many times as long as bursts, by logarithm. What comes in less than a twentieth of
+// the time is as good as a batch.
+func pauses(*explorer, float64) (low, high float64) { return math.Log(0.4), math.Log(20) }
 
 func phases(lengths model.Lengths) func(*explorer, *model.System, float64, float64) {
 	return func(x *explorer, s *model.System, length, value float64) {
