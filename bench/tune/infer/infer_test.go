@@ -215,4 +215,5 @@ func TestExtremes(t *testing.T) {
 	others := [][]float64{{1, 5, 2}, {2, 4, 2}, {3, 6, 2}}
 	assert.Equal(t, 0, extremes([]float64{3, 5, 2}, others), "on the edge")
 	assert.Equal(t, 2, extremes([]float64{0, 5, 2.1}, others))
+	assert.Equal(t, 1, extremes([]float64{0, 5, 2.1}, [][]float64{{1, 5}, {2, 4}}), "the last figure of none")
 }

@@ -132,14 +132,17 @@ func odd(chosen []draw) (float64, error) {
 	return min(p, q), nil
 }
 
-// extremes is in how many figures one lies outside of all others.
+// extremes is in how many figures one lies outside of all others. With other calls a simulation may
+// be too short for the last of the figures.
 func extremes(y []float64, others [][]float64) (n int) {
 	for f := range y {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, other := range others {
-			low, high = min(low, other[f]), max(high, other[f])
+			if f < len(other) {
+				low, high = min(low, other[f]), max(high, other[f])
+			}
 		}
-		if y[f] < low || y[f] > high {
+		if low <= high && (y[f] < low || y[f] > high) {
 			n++
 		}
 	}
