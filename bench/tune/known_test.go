@@ -154,14 +154,28 @@ func TestKnownSystems(t *testing.T) {
 			}
 		}
 	})
-	of := float64(all.of.Load())
-	t.Logf("of %v predictions %d are within 25%% and %d in their intervals", of, all.near.Load(), all.held.Load())
-	assert.GreaterOrEqual(t, float64(all.near.Load()), 0.9*of)
-	assert.GreaterOrEqual(t, float64(all.held.Load()), 0.92*of)
+	all.check(t)
 }
 
 // A tally counts predictions: those near the truth, and whose interval holds it.
 type tally struct{ of, near, held atomic.Int64 }
+
+func (a *tally) add(near bool, x predict.Interval, truth float64) {
+	a.of.Add(1)
+	if near {
+		a.near.Add(1)
+	}
+	if x.Low <= truth && truth <= x.High {
+		a.held.Add(1)
+	}
+}
+
+func (a *tally) check(t *testing.T) {
+	of := float64(a.of.Load())
+	t.Logf("of %v predictions %d are near and %d in their intervals", of, a.near.Load(), a.held.Load())
+	assert.GreaterOrEqual(t, float64(a.near.Load()), 0.9*of)
+	assert.GreaterOrEqual(t, float64(a.held.Load()), 0.92*of)
+}
 
 // check measures a system, fits it, and compares the fit with the truth. Of waits that nearly
 // vanish a quarter means nothing: 5 ms and none are the same to work of 50 ms.
@@ -219,13 +233,7 @@ func (s system) check(t *testing.T, seed uint64, all *tally) {
 		require.NoError(t, err)
 		p99 := figures.Wait.P99
 		t.Logf("%s: p99 %.4g [%.4g, %.4g], true %.4g (%+.0f%%)", z.Brief(), p99.Mean, p99.Low, p99.High, truth, 100*(p99.Mean/truth-1))
-		all.of.Add(1)
-		if math.Abs(truth-p99.Mean) <= max(0.25*truth, 0.1*average(x.work)) { // a tenth of the work can't be felt beside it
-			all.near.Add(1)
-		}
-		if p99.Low <= truth && truth <= p99.High {
-			all.held.Add(1)
-		}
+		all.add(math.Abs(truth-p99.Mean) <= max(0.25*truth, 0.1*average(x.work)), p99, truth) // a tenth of the work can't be felt beside it
 	}
 }
 
@@ -267,36 +275,40 @@ func TestResyncsAreAmongWhatWasMeasured(t *testing.T) {
 	assert.Equal(t, []predict.Interval{without.Wait.Mean, without.Wait.P999}, []predict.Interval{with.Wait.Mean, with.Wait.P999})
 }
 
-// Bursts explain waits that arrivals at random don't. How long they are and how
-// dense can't be told apart well, which is said, so the bound is wide, and wider
-// far from the measured settings; the interval holds the truth.
+// Bursts explain waits that arrivals at random don't. How long they are and how dense can't be
+// told apart well, which is said, so what more workers would bring is told the less the more they
+// are: of all predictions, nine in ten are within a factor of it, and the intervals hold what they say.
 func TestBursts(t *testing.T) {
 	if *known == 1 {
 		t.Skip("takes minutes: run with -known 2 or more")
 	}
-	for _, s := range []system{
-		{name: "2 s of 10", rate: 20, workers: 3, burst: bursting(2, 8)},
-		{name: "1 s of 5", rate: 20, workers: 4, burst: bursting(1, 4)},
-		{name: "0.2 s of 2", rate: 20, workers: 4, burst: bursting(0.2, 1.8)},
-		{name: "5 s of 10", rate: 40, workers: 3, burst: bursting(5, 5)},
-		{name: "1 s of every 5", rate: 20, workers: 4, burst: regularly(1, 4)},
-		{name: "3 at once", rate: 50, workers: 3, batch: 3},
-		{name: "10 at once", rate: 20, workers: 2, batch: 10},
-		{name: "50 at once", rate: 20, workers: 3, batch: 50},
-	} {
-		s.service, s.mean = exponentially(0.05), 0.05
-		for n := range *known {
-			seed := *seed + uint64(n)
-			t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
-				t.Parallel()
-				s.checkBursts(t, seed)
-			})
+	var all tally
+	t.Run("all", func(t *testing.T) {
+		for _, s := range []system{
+			{name: "2 s of 10", rate: 20, workers: 3, burst: bursting(2, 8)},
+			{name: "1 s of 5", rate: 20, workers: 4, burst: bursting(1, 4)},
+			{name: "0.2 s of 2", rate: 20, workers: 4, burst: bursting(0.2, 1.8)},
+			{name: "5 s of 10", rate: 40, workers: 3, burst: bursting(5, 5)},
+			{name: "1 s of every 5", rate: 20, workers: 4, burst: regularly(1, 4)},
+			{name: "3 at once", rate: 50, workers: 3, batch: 3},
+			{name: "10 at once", rate: 20, workers: 2, batch: 10},
+			{name: "50 at once", rate: 20, workers: 3, batch: 50},
+		} {
+			s.service, s.mean = exponentially(0.05), 0.05
+			for n := range *known {
+				seed := *seed + uint64(n)
+				t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
+					t.Parallel()
+					s.checkBursts(t, seed, &all)
+				})
+			}
 		}
-	}
+	})
+	all.check(t)
 }
 
-func (s system) checkBursts(t *testing.T, seed uint64) {
-	d := s.run(seed, 3*(*length)).delta(t)
+func (s system) checkBursts(t *testing.T, seed uint64, all *tally) {
+	d := s.run(seed, 3*(*length)).series(t, 20)
 	f := newFit(d, d.Queues["q"], defaults.ClientGo.Current(s.given(), d.Queues["q"]), Options{}, false)
 	require.NoError(t, f.explain(t.Context(), seed, func(string) {}))
 	random := atRandom(f.Model)
@@ -316,8 +328,7 @@ func (s system) checkBursts(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		x := bursts.Wait.P99
 		t.Logf("%d workers: p99 %.3g [%.3g, %.3g], true %.3g (%+.0f%%), at random %.3g; %s", c.workers, x.Mean, x.Low, x.High, truth, 100*(x.Mean/truth-1), poisson.Wait.P99.Mean, f.Bursts)
-		assert.Less(t, math.Abs(math.Log(x.Mean/truth)), math.Log(c.factor), "within a factor of %v", c.factor)
-		assert.True(t, x.Low < 1.1*truth && truth < 1.1*x.High, "the interval holds the truth")
+		all.add(math.Abs(math.Log(x.Mean/truth)) < math.Log(c.factor), x, truth)
 		assert.Less(t, poisson.Wait.P99.Mean, x.Mean, "as arrivals at random are not")
 	}
 }

@@ -149,7 +149,7 @@ func (e *explored) solve(i int) {
 	if high <= low {
 		return
 	}
-	from := d.tries(low)
+	from := d.tries(low, replicas/2)
 	if from.mean > x.y.want[0]+0.1 {
 		return
 	}
@@ -167,7 +167,7 @@ func (e *explored) solve(i int) {
 // be so rare that most simulations see none of it.
 func (d draw) upper(low, high float64) (t tried) {
 	for range 5 {
-		if t = d.tries(high); t.mean >= d.of.x.y.want[0] {
+		if t = d.tries(high, replicas/2); t.mean >= d.of.x.y.want[0] {
 			break
 		}
 		high = low + 0.7*(high-low)
@@ -179,11 +179,11 @@ func (d draw) upper(low, high float64) (t tried) {
 // measurement to the next, and that of the rate.
 type tried struct{ value, mean, scatter, drift float64 }
 
-func (d draw) tries(value float64) tried {
+func (d draw) tries(value float64, replicas uint64) tried {
 	d.value = value
 	x, t := d.of.x, tried{value: value, mean: logMean(0)}
 	var logs, adds []float64
-	for k := range uint64(replicas) {
+	for k := range replicas {
 		if y, r := x.simulate(d.system(), x.seed+k); r.Wait.Count() > 0 {
 			logs, adds = append(logs, y[0]), append(adds, y[1])
 		}
@@ -206,7 +206,7 @@ func (d draw) between(low, high tried) (found tried, slope float64) {
 		if step%3 == 2 {
 			value = (low.value + high.value) / 2
 		}
-		if found = d.tries(value); found.mean > want {
+		if found = d.tries(value, replicas); found.mean > want {
 			high = found
 		} else {
 			low = found

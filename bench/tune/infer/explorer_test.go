@@ -132,7 +132,7 @@ func TestSimulationsThatSeeNothingAreLeftOut(t *testing.T) {
 			require.False(t, math.IsNaN(y), x.y.figures[f].name)
 		}
 	}
-	assert.False(t, math.IsNaN(rare[0].tries(rare[0].value).mean))
+	assert.False(t, math.IsNaN(rare[0].tries(rare[0].value, replicas).mean))
 }
 
 // When the context ends so does all that isn't under way.
