@@ -21,12 +21,14 @@ const (
 // where these tell (divisible).
 func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.Busy, f.Service = f.Work, f.Work
-	all := 0.0
+	all := q.Work.Sum
 	for _, name := range d.Names() { // in one order, for the last digit
-		if other := d.Queues[name]; !other.Reset {
+		if other := d.Queues[name]; name != q.Name && !other.Reset {
 			all += other.Work.Sum
+			f.peers += other.Work.Count()
 		}
 	}
+	f.peersWork = all - q.Work.Sum
 	share := q.Work.Sum / all
 	made := cmp.Or(max(d.Client.Limiter.Count(), d.Client.Request.Count()), d.Client.Calls())
 	f.Calls = cmp.Or(o.Calls, made*share/f.Observations)
@@ -64,7 +66,7 @@ func (f *fit) calls(d *scrape.Delta, q scrape.Queue, o Options, own bool) {
 	f.Service = f.Busy - f.Calls*f.CallLatency
 	f.limit()
 	if several && !own {
-		f.division = divisible(d, q, made, f.Throttle+f.CallLatency)
+		f.division = f.divisible(made)
 	}
 }
 

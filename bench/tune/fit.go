@@ -22,6 +22,8 @@ type fit struct {
 	limiter   scrape.Histogram // of all queues' calls
 	untimed   bool             // nothing says how long calls waited for the limit
 	untold    bool             // nothing says how long they took
+	peers     float64          // reconciles of other queues
+	peersWork float64          // seconds that these took
 	division  division         // of the calls among several queues
 	undivided bool             // nothing tells how many of the calls are this queue's, whose client has a limit of its own
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/tune/infer"
-	"github.com/informerbench/informerbench/bench/tune/scrape"
 	"github.com/informerbench/informerbench/loadgen/durations"
 )
 
@@ -17,10 +16,8 @@ func (f *fit) hypotheses() []infer.Calls {
 	if f.Calls == 0 {
 		return []infer.Calls{{}}
 	}
-	one := infer.Calls{
-		Of: evenly(f.Calls), Latency: f.CallLatency, Throttle: f.Throttle, Background: f.Background, Untold: f.untold,
-		Untimed: f.untimed && f.Current.QPS > 0, Others: f.others(),
-	}
+	one := infer.Calls{Of: evenly(f.Calls), Latency: f.CallLatency, Throttle: f.Throttle, Untold: f.untold, Untimed: f.untimed && f.Current.QPS > 0}
+	f.beside(&one, f.Background)
 	if d := f.division; !one.Untimed && d.most >= 1.15*d.least && d.most*f.Throttle >= throttledBy*f.Work {
 		return f.divided(one)
 	}
@@ -54,20 +51,26 @@ func (f *fit) divided(one infer.Calls) (list []infer.Calls) {
 		if c.Of = evenly(calls); calls <= few {
 			c.Of = []float64{1}
 		}
-		c.Background = max(0, f.made-calls*f.Observations/f.Interval)
+		f.beside(&c, max(0, f.made-calls*f.Observations/f.Interval))
 		c.Latency = min(f.division.latency-f.Throttle, 0.98*c.Busy(f.Measured)/calls)
 		list = append(list, c)
 	}
 	return list
 }
 
-// others is how many make calls beside this queue's workers. No more of them wait for the limit at a
-// time than there are, so they are as many as the limit lets through in the longest of the waits.
-func (f *fit) others() int {
-	if f.limiter.Count() == 0 || f.Current.QPS == 0 {
-		return 0
+// beside sets who else makes calls, so many a second. No more of them wait for the limit at a time
+// than there are, so they are as many as the limit lets through in the longest of the waits, and at
+// least as many as are busy.
+func (f *fit) beside(c *infer.Calls, background float64) {
+	c.Background = background
+	if f.limiter.Count() > 0 && f.Current.QPS > 0 {
+		waiting := math.Ceil(f.limiter.Longest()*f.Current.QPS) - float64(f.Current.Workers)
+		c.Others = int(max(1, waiting, math.Ceil(f.peersWork/f.Interval)))
 	}
-	return max(1, int(math.Ceil(f.limiter.Longest()*f.Current.QPS))-f.Current.Workers)
+	if calls := background * f.Interval; calls > 0 && f.peers > 0 {
+		c.Row = max(1, int(math.Round(calls/f.peers)))
+		c.OthersWork = f.peersWork * float64(c.Row) / calls
+	}
 }
 
 // evenly are calls of which all reconciles make as many, but for those to which a part of one falls.
@@ -125,17 +128,10 @@ type division struct {
 	latency     float64
 }
 
-// divisible are the bounds of a queue's calls, of which each takes so long with its wait
-// for the limit.
-func divisible(d *scrape.Delta, q scrape.Queue, made, each float64) division {
-	n := q.Work.Count()
-	others := 0.0
-	for _, name := range d.Names() {
-		if other := d.Queues[name]; name != q.Name && !other.Reset {
-			others += other.Work.Sum / each
-		}
-	}
-	return division{least: max(few, (made-others)/n), most: max(few, min(made, q.Work.Sum/each)/n), latency: each}
+// divisible are the bounds of a queue's calls, when so many were made.
+func (f *fit) divisible(made float64) division {
+	n, each := f.Observations, f.Throttle+f.CallLatency
+	return division{least: max(few, (made-f.peersWork/each)/n), most: max(few, min(made, n*f.Work/each)/n), latency: each}
 }
 
 // calls are what is tried.

@@ -52,7 +52,7 @@ func overloaded(m *predict.Model) bool {
 func arrivals(s *model.System) string {
 	a := &s.Arrivals
 	every := "every " + durations.Seconds(a.Period(s.Rate))
-	if !a.Even && a.Lengths != model.Regular {
+	if !a.Even {
 		every += " on average"
 	}
 	switch {

@@ -42,7 +42,7 @@ func TestWordsForArrivals(t *testing.T) {
 		{model.Arrivals{Kind: model.Batches, Size: 30, Share: 0.6}, "in bursts of 30 at once every 2.5s on average, 60% of all, and else at random", 18.4},
 		{model.Arrivals{Kind: model.Batches, Size: 300, Share: 0.25, Even: true}, "in bursts of 300 at once every 1m0s, 25% of all, and else at random", 75.75},
 		{model.Arrivals{Kind: model.Phases, Duty: 0.2, Depth: 1, Cycle: 10}, "in bursts of 2s every 10s on average, with 100 arrivals a second in them", 257},
-		{model.Arrivals{Kind: model.Phases, Duty: 0.25, Depth: 1, Cycle: 8, Lengths: model.Regular}, "in bursts of 2s every 8s, with 80 arrivals a second in them", 181},
+		{model.Arrivals{Kind: model.Phases, Duty: 0.25, Depth: 1, Cycle: 8, Even: true}, "in bursts of 2s every 8s, with 80 arrivals a second in them", 181},
 		{model.Arrivals{Kind: model.Phases, Duty: 0.5, Depth: 0.5, Cycle: 10}, "in turn at 30 a second for 50% of the time and else at 10", 26},
 		{model.Arrivals{Kind: model.Gaps, CV: 2}, "in bursts of a few, the gaps between arrivals with a coefficient of variation of 2", 4},
 		{model.Arrivals{Kind: model.Gaps, CV: 0.5}, "more evenly spaced than at random (the gaps' coefficient of variation is 0.5)", 0.25},

@@ -1,10 +1,9 @@
 package infer
 
 import (
-	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"github.com/informerbench/informerbench/bench/tune/model"
 	"github.com/informerbench/informerbench/bench/tune/service"
@@ -17,6 +16,8 @@ type Calls struct {
 	Throttle   float64   // mean wait of a call for the client's limit
 	Background float64   // a second, of others that share the limit
 	Others     int       // who make these; 0: not known
+	Row        int       // how many of these a reconcile makes one after another; 0: as many as this queue's
+	OthersWork float64   // mean of such a reconcile, its calls with it
 	Open       bool      // there may be more or fewer, as others' calls may be this queue's
 	Untimed    bool      // nothing says how long calls waited
 	Untold     bool      // nothing says how long they took, once sent
@@ -38,6 +39,9 @@ func (c Calls) Service(m *Measured) float64 {
 	return max(c.Busy(m)-c.Mean()*c.Latency, 0.02*c.Busy(m))
 }
 
+// others is what reconciles of others take without their calls.
+func (c Calls) others() float64 { return max(0, c.OthersWork-float64(c.Row)*(c.Throttle+c.Latency)) }
+
 func (c Calls) throttled(m *Measured) bool { return c.Mean()*c.Throttle > throttledBy*m.Work.Mean() }
 
 // takes finds out which work may be what was measured, with arrivals as a system's. Where calls wait
@@ -48,57 +52,46 @@ func (x *explorer) takes(s model.System) {
 	latencies := service.Latencies(c.Of, c.Latency)
 	work := x.m.Work
 	if c.Open || len(latencies) > 1 || c.throttled(x.m) {
-		work = service.Enough(work)
+		work = service.Enough(work, c.Background > 0)
 	}
 	if !c.throttled(x.m) {
-		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), service.Same(latencies), c.Open))
+		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), latencies, c.Open))
 		return
 	}
-	if s.Background > 0 && s.Row == 0 {
-		s.Row = x.inARow(s)
-		x.base.Row = s.Row
+	if s.Background > 0 {
+		// The counters hold all calls, of which others' may wait for longer or shorter.
+		if _, own, all := x.behindLimit(s); all > 0 {
+			c.Throttle *= own / all
+			x.calls = c
+		}
 	}
 	for range 2 {
 		x.progress("waits for the client's limit")
-		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), c.held(x.pairs(s), latencies), true))
+		waits, _, _ := x.behindLimit(s)
+		x.weighWorks(service.Posterior(work, c.Service(x.m), c.Busy(x.m), c.held(waits, latencies), true))
 		s.Service = x.base.Service
 	}
 }
 
-// inARow solves how many calls others make one after another, so that calls wait for as long as
-// was measured: the more there are, the longer.
-func (x *explorer) inARow(s model.System) int {
-	const longest = 64
-	x.progress("calls of others")
-	off := map[int]float64{} // by the logarithm of how long calls wait
-	row := 1 + sort.Search(longest-1, func(i int) bool {
-		s.Row = i + 1
-		off[s.Row] = math.Log(max(waited(x.pairs(s), x.calls.Mean()), 1e-9) / x.calls.Throttle)
-		return off[s.Row] >= 0
-	})
-	if before, ok := off[row-1]; ok && -before < off[row] {
-		row--
-	}
-	return row
-}
-
-// pairs are what simulated reconciles worked, and what their calls waited.
-func (x *explorer) pairs(s model.System) []model.Pair {
+// behindLimit simulates a system: what the calls of each of its reconciles wait for the limit, and
+// what a call waits on average, of its own and of all.
+func (x *explorer) behindLimit(s model.System) (waits []float64, own, all float64) {
 	const simulations, each = 12, 4000
-	lists := make([][]model.Pair, simulations)
-	_ = parallel(x.ctx, len(lists), func(i int) { // what is explored afterwards fails as well
-		r, _ := s.Run(x.ctx, x.m.Controller, model.Plan{Warmup: x.length / 10, Length: x.length, Pairs: each, Seed: x.seed + uint64(i)})
-		lists[i] = r.Pairs
+	list := make([]*model.Result, simulations)
+	_ = parallel(x.ctx, simulations, func(i int) { // what is explored afterwards fails as well
+		list[i], _ = s.Run(x.ctx, x.m.Controller, model.Plan{Warmup: x.length / 10, Length: x.length, Held: each, Seed: x.seed + uint64(i)})
 	})
-	return slices.Concat(lists...)
-}
-
-// waited is how long a call waits on average, of so many a reconcile.
-func waited(pairs []model.Pair, calls float64) (mean float64) {
-	for _, p := range pairs {
-		mean += p.Held / calls / float64(len(pairs))
+	calls, waited := [2]float64{}, [2]float64{}
+	for _, r := range list {
+		if r == nil {
+			continue
+		}
+		waits = append(waits, r.Held...)
+		for i, w := range []*model.Sketch{&r.Throttle, &r.Others} {
+			calls[i], waited[i] = calls[i]+float64(w.Count()), waited[i]+float64(w.Count())*w.Mean()
+		}
 	}
-	return mean
+	return waits, waited[0] / max(1, calls[0]), (waited[0] + waited[1]) / max(1, calls[0]+calls[1])
 }
 
 // untimed are waits for the limit that may have been, where nothing timed them: simulations say
@@ -117,8 +110,9 @@ func (x *explorer) untimed() (list []Calls) {
 			if c.Untold {
 				y.Latency = share * y.Busy(x.m) / c.Mean()
 			}
-			s.Latency, s.Service = y.Latency, exponential(y.Service(x.m))
-			usual := min(waited(x.pairs(s), c.Mean()), 0.95*x.m.Work.Mean()/c.Mean())
+			s.Latency, s.Service, s.OthersWork = y.Latency, exponential(y.Service(x.m)), y.others()
+			_, usual, _ := x.behindLimit(s)
+			usual = min(usual, 0.95*x.m.Work.Mean()/c.Mean())
 			y.Throttle = (y.Throttle + usual) / 2
 		}
 		for _, times := range []float64{0, 0.3, 0.6, 0.8, 1, 1.25, 1.6, 2.2, 3.5} {
@@ -132,104 +126,40 @@ func (x *explorer) untimed() (list []Calls) {
 	return list
 }
 
-// held are equally likely sums of what a reconcile's calls take, the waits for the limit
-// included. Where the measurement had more or less of them, calls waited more or less often.
-func (c Calls) held(pairs []model.Pair, latencies []float64) service.Calls {
-	mean := waited(pairs, 1)
+// held are equally likely sums of what a reconcile's calls take, by the waits of simulated ones.
+// Where the measurement had more or less of them, calls waited more or less often. Latencies are
+// independent of waits, but for reconciles that make no calls: they wait least.
+func (c Calls) held(simulated, latencies []float64) []float64 {
+	mean, _ := moments(simulated)
 	if mean == 0 {
-		return service.Same(latencies)
+		return latencies
 	}
-	// A few workers' calls wait the less the longer these work between them.
-	slices.SortFunc(pairs, func(a, b model.Pair) int { return cmp.Compare(a.Service, b.Service) })
-	n, parts := 64, 1
-	if math.Abs(correlation(pairs)) > 0.1 {
-		n, parts = 32, 8
+	const n = 64
+	measured := c.Mean() * c.Throttle
+	sums := often(simulated, n, measured/mean)
+	if mean, _ = moments(sums); mean == 0 {
+		sums[n-1], mean = 1, 1./n
 	}
-	waits := c.Mean() * c.Throttle
-	var all service.Calls
-	sum := 0.0
-	for k := range parts {
-		from, to := k*len(pairs)/parts, (k+1)*len(pairs)/parts
-		s := service.Stretch{To: math.Inf(1), Calls: often(pairs[from:to], n, waits/mean)}
-		if k > 0 {
-			s.From = pairs[from].Service
-		}
-		if k < parts-1 {
-			s.To = pairs[to].Service
-		}
-		for _, wait := range s.Calls {
-			sum += wait / float64(n*parts)
-		}
-		all = append(all, s)
-	}
-	if sum == 0 {
-		all[0].Calls[n-1], sum = 1, 1/float64(n*parts)
-	}
-	c.lengthen(all, waits/sum, latencies)
-	return all
-}
-
-// lengthen multiplies waits, the shortest first, and adds latencies, which are independent of
-// them: those of reconciles that make calls, which are the ones that wait longest.
-func (c Calls) lengthen(all service.Calls, by float64, latencies []float64) {
-	n := len(all[0].Calls)
 	sorted := slices.Sorted(slices.Values(latencies))
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = sorted[(2*i+1)*len(sorted)/(2*n)]
+	without, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64)
+	calling := sorted[without:]
+	rand.New(rand.NewPCG(1, n)).Shuffle(len(calling), func(i, k int) { calling[i], calling[k] = calling[k], calling[i] })
+	for i := range sums {
+		sums[i] = sums[i]*measured/mean + sorted[i*len(sorted)/n]
 	}
-	without := 0 // calls
-	for without < n-1 && list[without] == 0 {
-		without++
-	}
-	list = list[without:]
-	stride := 7
-	if len(list)%stride == 0 {
-		stride = 5 // so that each comes as often
-	}
-	for _, s := range all {
-		for i := range s.Calls {
-			s.Calls[i] *= by
-			if i >= without || len(list) == 1 {
-				s.Calls[i] += list[max(0, i-without)*stride%len(list)]
-			}
-		}
-	}
+	return sums
 }
 
 // often gives n equally likely waits, the shortest first, if calls wait so many times as often as
-// in the pairs.
-func often(pairs []model.Pair, n int, times float64) []float64 {
-	var held []float64
-	for _, p := range pairs {
-		if p.Held > 0 {
-			held = append(held, p.Held)
-		}
-	}
-	slices.Sort(held)
+// in the list.
+func often(list []float64, n int, times float64) []float64 {
+	held := slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(x float64) bool { return x == 0 })
 	waits := make([]float64, n)
-	share := min(1, times*float64(len(held))/float64(len(pairs)))
+	share := min(1, times*float64(len(held))/float64(len(list)))
 	for i := range waits {
 		if above := 1 - (float64(i)+0.5)/float64(n); above < share {
 			waits[i] = held[int((1-above/share)*float64(len(held)))]
 		}
 	}
 	return waits
-}
-
-func correlation(pairs []model.Pair) float64 {
-	var a, b, ab, aa, bb float64
-	n := float64(len(pairs))
-	for _, p := range pairs {
-		a, b = a+p.Service/n, b+p.Held/n
-	}
-	for _, p := range pairs {
-		ab += (p.Service - a) * (p.Held - b)
-		aa += (p.Service - a) * (p.Service - a)
-		bb += (p.Held - b) * (p.Held - b)
-	}
-	if aa*bb == 0 {
-		return 0
-	}
-	return ab / math.Sqrt(aa*bb)
 }

@@ -36,7 +36,8 @@ func newExplorer(ctx context.Context, m *Measured, c Calls, seed uint64, progres
 	x := &explorer{ctx: ctx, m: m, calls: c, seed: seed, progress: progress}
 	x.base = model.System{
 		Failure: m.Failure, Keys: m.Keys, Service: exponential(c.Service(m)),
-		Calls: c.Of, Latency: c.Latency, Background: c.Background, Others: c.Others,
+		Calls: c.Of, Latency: c.Latency, Background: c.Background,
+		Row: c.Row, Others: c.Others, OthersWork: c.others(),
 	}
 	retries := m.Failure * m.Reconciles / m.Span
 	if m.Controller.BucketRate > 0 {

@@ -26,9 +26,8 @@ var bursts = []*family{
 	{name: "batches at random", prior: 0.1, shares: one, bounds: sizes, apply: batches(false)},
 	{name: "batches at random", prior: 0.15, shares: parts, bounds: sizes, apply: batches(false)},
 	{name: "batches at even distances", prior: 0.2, shares: parts, bounds: sizes, apply: batches(true)},
-	{name: "bursts and pauses", prior: 0.12, shares: lengths, bounds: pauses, apply: phases(model.BothVary)},
-	{name: "bursts of one length and pauses", prior: 0.03, shares: lengths, bounds: pauses, apply: phases(model.PausesVary)},
-	{name: "regular bursts and pauses", prior: 0.07, shares: lengths, bounds: pauses, apply: phases(model.Regular)},
+	{name: "bursts and pauses", prior: 0.15, shares: lengths, bounds: pauses, apply: phases(false)},
+	{name: "regular bursts and pauses", prior: 0.07, shares: lengths, bounds: pauses, apply: phases(true)},
 	{name: "two rates in turn", prior: 0.04, shares: times, bounds: depths, apply: levels(200)},
 	{name: "two rates in turn, slowly", prior: 0.04, shares: times, bounds: depths, apply: levels(2000)},
 	{
@@ -111,10 +110,10 @@ func (x *explorer) cycles() (low, high float64) {
 // the time is as good as a batch.
 func pauses(*explorer, float64) (low, high float64) { return math.Log(0.4), math.Log(20) }
 
-func phases(lengths model.Lengths) func(*explorer, *model.System, float64, float64) {
+func phases(even bool) func(*explorer, *model.System, float64, float64) {
 	return func(x *explorer, s *model.System, length, value float64) {
 		low, high := x.cycles()
-		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: 1 / (1 + math.Exp(value)), Depth: 1, Cycle: math.Exp(low+length*(high-low)) / x.base.Rate, Lengths: lengths}
+		s.Arrivals = model.Arrivals{Kind: model.Phases, Duty: 1 / (1 + math.Exp(value)), Depth: 1, Cycle: math.Exp(low+length*(high-low)) / x.base.Rate, Even: even}
 	}
 }
 

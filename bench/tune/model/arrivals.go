@@ -22,28 +22,17 @@ const (
 
 // Arrivals is the form of arrivals of any rate.
 type Arrivals struct {
-	Kind    Kind
-	CV      float64   // of gaps: coefficient of variation
-	Size    float64   // of batches: how many come at once
-	Share   float64   // of all arrivals that come in batches
-	Even    bool      // batches come at even distances, each key once
-	Duty    float64   // share of the time at the higher rate
-	Depth   float64   // 1: nothing comes in between; 0: the rates are alike
-	Cycle   float64   // seconds from one phase of the higher rate to the next, on average
-	Lengths Lengths   // of phases
-	Rates   []float64 // measured ones, to their mean
-	Spans   []float64 // seconds that each lasted
+	Kind  Kind
+	CV    float64   // of gaps: coefficient of variation
+	Size  float64   // of batches: how many come at once
+	Share float64   // of all arrivals that come in batches
+	Even  bool      // batches come at even distances, each key once; phases are all of one length
+	Duty  float64   // share of the time at the higher rate
+	Depth float64   // 1: nothing comes in between; 0: the rates are alike
+	Cycle float64   // seconds from one phase of the higher rate to the next, on average
+	Rates []float64 // measured ones, to their mean
+	Spans []float64 // seconds that each lasted
 }
-
-// Lengths says how long phases last.
-type Lengths int
-
-// Phases, those of the higher rate first.
-const (
-	BothVary Lengths = iota // exponential
-	PausesVary
-	Regular
-)
 
 // High and Low are the rates of phases, to the mean.
 func (a *Arrivals) High() float64 { return 1 + a.Depth*(1/a.Duty-1) }
@@ -98,7 +87,7 @@ func (s *stream) turn() {
 	if s.level = s.a.High(); !s.high {
 		s.level, length = s.a.Low(), s.a.Cycle-length
 	}
-	if s.a.Lengths == BothVary || s.a.Lengths == PausesVary && !s.high {
+	if !s.a.Even {
 		length *= s.random.ExpFloat64()
 	}
 	s.ends += length

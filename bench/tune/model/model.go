@@ -27,6 +27,7 @@ type System struct {
 	Background float64   // calls of others that share the client's limit
 	Row        int       // how many of these are made one after another; 0: as many as a reconcile makes
 	Others     int       // who make them; 0: as many as it takes
+	OthersWork float64   // mean of their reconciles without the calls, exponential
 	Failure    float64   // probability that a reconcile fails
 }
 

@@ -12,15 +12,12 @@ type Plan struct {
 	Warmup float64   // seconds before anything is counted
 	Length float64   // seconds that are counted
 	Steps  []float64 // their lengths in seconds, of a series; what they count is told one by one
-	Pairs  int       // how many reconciles' work and waits for the client's limit are kept, at most
+	Held   int       // of how many reconciles the waits for the client's limit are kept, at most
 	Seed   uint64
 }
 
 // A Count is what came of one step.
 type Count struct{ Adds, Taken, Waited float64 }
-
-// A Pair is what a reconcile worked, and what its calls waited for the client's limit.
-type Pair struct{ Service, Held float64 }
 
 // A Result is what was counted.
 type Result struct {
@@ -29,11 +26,12 @@ type Result struct {
 	Work                        Sketch  // from get to done
 	Settle                      Sketch  // from an arrival to the end of the first successful reconcile that saw it
 	Throttle                    Sketch  // of a call, for the client's limit
+	Others                      Sketch  // the same, of others' calls
 	Arrivals, Adds, Done, Calls int
 	Busy                        float64 // seconds that workers worked
 	Waiting                     float64 // seconds that keys waited
 	Steps                       []Count
-	Pairs                       []Pair
+	Held                        []float64 // what reconciles' calls waited for the client's limit
 }
 
 // A key as the work queue sees it, with the arrivals that no reconcile has seen yet.
@@ -82,7 +80,7 @@ type engine struct {
 	row     int32   // calls of others, one after another
 	added   cursor
 	taken   cursor
-	pairs   int // reconciles from one that is kept to the next
+	kept    int // one in so many reconciles
 }
 
 // Run simulates. It ends early, with an error, only when the context does.
@@ -102,10 +100,10 @@ func (s *System) Run(ctx context.Context, c Controller, p Plan) (*Result, error)
 	}
 	e.added = newCursor(&p)
 	e.taken, e.r.Steps = e.added, e.added.counts[:len(p.Steps)]
-	if p.Pairs > 0 {
-		e.pairs = 1 + int(s.Rate*p.Length)/p.Pairs
+	if p.Held > 0 {
+		e.kept = 1 + int(s.Rate*p.Length)/p.Held
 	}
-	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && p.Pairs == 0 {
+	if s.Keys == 0 && s.Failure == 0 && c.QPS == 0 && p.Held == 0 {
 		return e.r, e.inOrder(ctx)
 	}
 	return e.r, e.run(ctx)
@@ -259,7 +257,11 @@ func (e *engine) call() {
 func (e *engine) begin() {
 	i := slot(&e.jobs, &e.idle)
 	e.jobs[i] = job{key: -1, calls: e.row, due: e.jobs[i].due[:0]}
-	e.steps.push(event{e.now, i})
+	at := e.now
+	if e.s.OthersWork > 0 {
+		at += e.random.ExpFloat64() * e.s.OthersWork
+	}
+	e.steps.push(event{at, i})
 }
 
 // work goes on with a reconcile: its next call, or its end.
@@ -269,7 +271,11 @@ func (e *engine) work(i int32) {
 		j.calls--
 		wait := e.client.reserve(e.now)
 		j.held += wait
-		if j.key >= 0 && e.counting() {
+		switch {
+		case !e.counting():
+		case j.key < 0:
+			e.r.Others.Add(wait)
+		default:
 			e.r.Calls++
 			e.r.Throttle.Add(wait)
 		}
@@ -295,8 +301,8 @@ func (e *engine) done(j *job) {
 	failed := e.s.Failure > 0 && e.random.Float64() < e.s.Failure
 	if e.counting() {
 		e.r.Work.Add(e.now - j.got)
-		if e.r.Done++; e.pairs > 0 && e.r.Done%e.pairs == 0 {
-			e.r.Pairs = append(e.r.Pairs, Pair{j.service, j.held})
+		if e.r.Done++; e.kept > 0 && e.r.Done%e.kept == 0 {
+			e.r.Held = append(e.r.Held, j.held)
 		}
 	}
 	if failed {

@@ -98,7 +98,7 @@ func TestCounts(t *testing.T) {
 		"sweeps":   {Kind: Batches, Size: 80, Share: 0.6, Even: true},
 		"phases":   {Kind: Phases, Duty: 0.2, Depth: 1, Cycle: 5},
 		"levels":   {Kind: Phases, Duty: 0.2, Depth: 0.6, Cycle: 5},
-		"regular":  {Kind: Phases, Duty: 0.3, Depth: 1, Cycle: 17, Lengths: Regular},
+		"regular":  {Kind: Phases, Duty: 0.3, Depth: 1, Cycle: 17, Even: true},
 		"gaps":     {Kind: Gaps, CV: 2},
 		"even":     {Kind: Gaps, CV: 0.3},
 		"measured": {Kind: Measured, Rates: []float64{0.5, 1.5}, Spans: []float64{10, 10}, Size: 3},
@@ -139,7 +139,7 @@ func TestInOrderAsByAgenda(t *testing.T) {
 			p := Plan{Warmup: 20, Length: 900, Steps: []float64{200, 0.5, 400}, Seed: 1}
 			got, err := s.Run(t.Context(), usual(5), p)
 			require.NoError(t, err)
-			p.Pairs = 1 // which changes nothing but who simulates
+			p.Held = 1 // which changes nothing but who simulates
 			want, err := s.Run(t.Context(), usual(5), p)
 			require.NoError(t, err)
 			assert.Equal(t, [5]int{want.Arrivals, want.Adds, want.Done, want.Calls, want.Wait.Count()}, [5]int{got.Arrivals, got.Adds, got.Done, got.Calls, got.Wait.Count()})

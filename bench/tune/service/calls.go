@@ -7,24 +7,8 @@ import (
 	"github.com/informerbench/informerbench/loadgen/randvar"
 )
 
-// A Stretch of service times, in seconds, with equally likely sums of what the calls
-// of reconciles that work as long take.
-type Stretch struct {
-	From, To float64
-	Calls    []float64
-}
-
-// Calls are what API calls take beside work of all lengths.
-type Calls []Stretch
-
-// Same takes the calls to be the same beside all work.
-func Same(calls []float64) Calls { return Calls{{0, math.Inf(1), calls}} }
-
-// spread tells that they take now more and now less.
-func (b Calls) spread() bool { return len(b) > 1 || len(b[0].Calls) > 1 }
-
 // none is no latency.
-var none = Same([]float64{0})
+var none = []float64{0}
 
 // Latencies are equally likely sums of a reconcile's calls' latencies, which are
 // taken to be exponential: of so many calls with these probabilities, of that mean each.
@@ -58,7 +42,7 @@ func Latencies(calls []float64, latency float64) []float64 {
 }
 
 // likelihood is the logarithm of the probability of the buckets' counts.
-func likelihood(h scrape.Histogram, below func(float64) float64, calls Calls) float64 {
+func likelihood(h scrape.Histogram, below func(float64) float64, calls []float64) float64 {
 	sum := 0.0
 	for i, share := range shares(h, below, calls) {
 		if n := h.Counts[i]; n > 0 {
@@ -68,20 +52,15 @@ func likelihood(h scrape.Histogram, below func(float64) float64, calls Calls) fl
 	return sum
 }
 
-// shares is what of a service time with the calls beside it lies in each bucket.
-func shares(h scrape.Histogram, below func(float64) float64, calls Calls) []float64 {
-	shorter := make([]float64, len(calls)) // than each stretch
-	for k, s := range calls[1:] {
-		shorter[k+1] = below(s.From)
-	}
+// shares is what of a service time lies in each bucket, with calls beside it that take now one and
+// now another of these.
+func shares(h scrape.Histogram, below func(float64) float64, calls []float64) []float64 {
 	list := make([]float64, len(h.Counts))
 	list[len(list)-1] = 1
 	for i, bound := range h.Bounds {
-		for k, s := range calls {
-			for _, latency := range s.Calls {
-				if bound-latency > s.From {
-					list[i] += (below(min(bound-latency, s.To)) - shorter[k]) / float64(len(s.Calls))
-				}
+		for _, latency := range calls {
+			if bound > latency {
+				list[i] += below(bound-latency) / float64(len(calls))
 			}
 		}
 	}
@@ -92,7 +71,7 @@ func shares(h scrape.Histogram, below func(float64) float64, calls Calls) []floa
 }
 
 // distance is half the sum of the differences between shares.
-func distance(h scrape.Histogram, d randvar.Dist, calls Calls) float64 {
+func distance(h scrape.Histogram, d randvar.Dist, calls []float64) float64 {
 	sum := 0.0
 	for i, share := range shares(h, d.Below, calls) {
 		sum += math.Abs(h.Counts[i]/h.Count() - share)

@@ -10,7 +10,7 @@ import (
 // ratio of the two kinds' means the best share of the longer kind, and more ratios
 // where these are likely. That two figures instead of one are left free is weighed
 // by the Bayesian information criterion.
-func mixtures(h scrape.Histogram, mean float64, calls Calls, family string) []Likely {
+func mixtures(h scrape.Histogram, mean float64, calls []float64, family string) []Likely {
 	penalty := math.Log(h.Count()) / 2
 	of := func(ratio float64) Likely {
 		share, log := highest(func(share float64) float64 {

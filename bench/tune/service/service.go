@@ -126,7 +126,7 @@ const (
 // Posterior are the shapes that make a histogram of work likely, and how probable each is. The
 // mean is of the service alone and busy that with its calls' latencies; held tells that waits for
 // the client's limit are, or may be, among what the calls take, so that the histogram itself is no shape.
-func Posterior(h scrape.Histogram, mean, busy float64, calls Calls, held bool) []Likely {
+func Posterior(h scrape.Histogram, mean, busy float64, calls []float64, held bool) []Likely {
 	list := parametric(h, mean, calls)
 	if held {
 		return thinned(list)
@@ -138,9 +138,13 @@ func Posterior(h scrape.Histogram, mean, busy float64, calls Calls, held bool) [
 	return thinned(append(list, itself...))
 }
 
-// Enough is a histogram of no more durations than count beside calls.
-func Enough(h scrape.Histogram) scrape.Histogram {
+// Enough is a histogram of no more durations than count beside calls, of which a tenth do beside
+// those that others make with the same client.
+func Enough(h scrape.Histogram, shared bool) scrape.Histogram {
 	by := min(1, enough/h.Count())
+	if shared {
+		by = min(1, enough/10/h.Count())
+	}
 	h.Counts = slices.Clone(h.Counts)
 	for i := range h.Counts {
 		h.Counts[i] *= by
@@ -175,7 +179,7 @@ func thinned(list []Likely) []Likely {
 }
 
 // parametric are shapes of a mean.
-func parametric(h scrape.Histogram, mean float64, calls Calls) []Likely {
+func parametric(h scrape.Histogram, mean float64, calls []float64) []Likely {
 	of := func(s Shape, open float64) Likely {
 		return Likely{Shape: s, at: math.Log(open), Log: likelihood(h, s.Of(mean).Below, calls)}
 	}
@@ -203,7 +207,7 @@ func parametric(h scrape.Histogram, mean float64, calls Calls) []Likely {
 		members = append(members, of(paretoOf(tail), tail))
 	}
 	list = append(list, weighted(members, math.Log(1.2), math.Log(8))...)
-	spread := calls.spread() // so that even two durations lie in several buckets
+	spread := len(calls) > 1 // so that even two durations lie in several buckets
 	if h.Buckets() > 3 || spread && h.Buckets() > 2 {
 		list = append(list, mixtures(h, mean, calls, "hyperexponential")...)
 		if spread {

@@ -32,7 +32,7 @@ func beside(n float64, s Shape, mean float64, calls []float64) scrape.Histogram 
 	for _, c := range calls {
 		h.Sum += n * c / float64(len(calls))
 	}
-	for _, share := range shares(scrape.Histogram{Bounds: bounds, Counts: make([]float64, len(bounds)+1)}, s.Of(mean).Below, Same(calls)) {
+	for _, share := range shares(scrape.Histogram{Bounds: bounds, Counts: make([]float64, len(bounds)+1)}, s.Of(mean).Below, calls) {
 		h.Counts = append(h.Counts, n*share)
 	}
 	return h
@@ -156,9 +156,9 @@ func TestPairs(t *testing.T) {
 // Beside calls more durations than enough are no more proof.
 func TestEnoughDurations(t *testing.T) {
 	y := mixed("pair", 0.1, 30, 0.1)
-	latencies := Same([]float64{0.001, 0.003})
+	latencies := []float64{0.001, 0.003}
 	of := func(times float64) []Likely {
-		return Posterior(Enough(counted(times*enough, 0.1, y.above)), 0.1, 0.1, latencies, true)
+		return Posterior(Enough(counted(times*enough, 0.1, y.above), false), 0.1, 0.1, latencies, true)
 	}
 	once := of(1)
 	require.NotEmpty(t, once)
@@ -175,7 +175,7 @@ func TestServiceBesideWaits(t *testing.T) {
 		"Pareto": paretoOf(2.5), "pair": mixed("pair", 0.1, 200, 1).shape(), "hyperexponential": mixed("hyperexponential", 0.1, 40, 1).shape(),
 	} {
 		h := beside(20_000, s, mean, waiting(0.005))
-		kinds, cv := believed(Posterior(h, mean, mean, Same(waiting(0.005)), true))
+		kinds, cv := believed(Posterior(h, mean, mean, waiting(0.005), true))
 		assert.InDelta(t, s.CV, cv, 0.05+0.15*s.CV, "%s, for which %v was found", name, kinds)
 	}
 }
@@ -187,7 +187,7 @@ func TestServiceBesideCalls(t *testing.T) {
 	h := drawn(12_000, func(r *rand.Rand) float64 {
 		return 0.02*r.ExpFloat64() + 0.01*(r.ExpFloat64()+r.ExpFloat64()+r.ExpFloat64())
 	})
-	_, cv := believed(Posterior(h, h.Mean()-0.03, h.Mean(), Same(Latencies(three, 0.01)), false))
+	_, cv := believed(Posterior(h, h.Mean()-0.03, h.Mean(), Latencies(three, 0.01), false))
 	assert.InDelta(t, 1, cv, 0.15)
 }
 
@@ -213,15 +213,6 @@ func TestLatencies(t *testing.T) {
 	}
 	assert.Equal(t, []float64{0}, Latencies([]float64{1}, 0.02))
 	assert.Equal(t, []float64{0}, Latencies([]float64{0, 1}, 0))
-}
-
-// What calls take depends on the work that they are beside: of two stretches each counts
-// with its own.
-func TestStretches(t *testing.T) {
-	calls := Calls{{0, 0.05, []float64{1}}, {0.05, math.Inf(1), []float64{0}}}
-	h := scrape.Histogram{Bounds: []float64{0.04, 0.1, 0.9, 2}, Counts: make([]float64, 5)}
-	got := shares(h, randvar.Exponential(0.05).Below, calls)
-	assert.InDeltaSlice(t, []float64{0, math.Exp(-1) - math.Exp(-2), math.Exp(-2), 1 - math.Exp(-1), 0}, got, 1e-7, "the short wait a second, the long not at all")
 }
 
 // Where nothing else is beside it, shares are those of the distribution, and sum to one.
@@ -287,7 +278,7 @@ func TestSimpleFormsBesideWaits(t *testing.T) {
 			}
 			return sum
 		})
-		kinds, _ := believed(Posterior(h, 0.05, 0.05, Same(waits), true))
+		kinds, _ := believed(Posterior(h, 0.05, 0.05, waits, true))
 		return kinds
 	}
 	assert.Greater(t, of(func(x float64) float64 { return math.Exp(-x / 0.05) })["exponential"], 0.5)
