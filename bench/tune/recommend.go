@@ -66,9 +66,7 @@ func (t *tuning) finish(ctx context.Context, a *advice.Advice, undivided bool, e
 		a.Ask(t.WhatIf)
 	}
 	if err != nil {
-		x, impossible, unmet := s.CutOff(a.Recommended, a.Now)
-		a.Recommended = x
-		a.Impossible, a.Unmet = append(a.Impossible, impossible...), append(a.Unmet, unmet...)
+		a.Recommended, a.Unmet = s.CutOff(a.Recommended, a.Now)
 	}
 	a.Explain(t.kind)
 	return err

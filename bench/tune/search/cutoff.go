@@ -8,15 +8,14 @@ import (
 	"github.com/informerbench/informerbench/bench/tune/predict"
 )
 
-// CutOff says what is known of the objectives when the search ended early: which
-// of them nothing keeps that was found until then, and which nothing can keep. If
+// CutOff says which objectives nothing keeps that was found until the search ended early. If
 // settings were tried that keep all of them, durations among them, the cheapest of
 // these are recommended. Once the search had found out what is possible, there is
 // nothing to add to its own recommendation. Of the current settings now is what was
 // predicted; nil: nothing.
-func (s *Search) CutOff(recommended predict.Settings, now *predict.Figures) (x predict.Settings, impossible, unmet []string) {
+func (s *Search) CutOff(recommended predict.Settings, now *predict.Figures) (x predict.Settings, unmet []string) {
 	if len(s.threshold)+len(s.impossible) > 0 {
-		return recommended, nil, nil
+		return recommended, nil
 	}
 	if now != nil {
 		s.Refined(*now)
@@ -27,20 +26,17 @@ func (s *Search) CutOff(recommended predict.Settings, now *predict.Figures) (x p
 		if slices.ContainsFunc(objectives, Objective.ofTime) || !keep(objectives, predict.Figures{Settings: recommended}) {
 			recommended = tried[0].Settings
 		}
-		return recommended, nil, nil
+		return recommended, nil
 	}
 	for _, o := range objectives {
-		least := least(s.m, o)
 		switch {
-		case o.Bound < 0.8*least:
-			impossible = append(impossible, fmt.Sprintf("%s: the work alone takes %s or more, whatever the settings", o.Text, o.text(least)))
 		case len(tried) > 0 && !o.met(tried[0]):
 			unmet = append(unmet, fmt.Sprintf("%s: not reached in the time given; the nearest found is %s, with %s", o.Text, o.text(o.of(tried[0])), tried[0].Settings.Brief()))
 		case len(tried) == 0 && !(o.Figure == "workers" && o.met(predict.Figures{Settings: recommended})):
 			unmet = append(unmet, o.Text+": not reached in the time given; nothing that carries the load was found yet")
 		}
 	}
-	return recommended, impossible, unmet
+	return recommended, unmet
 }
 
 // stable are the predictions so far, the cheapest and then the fastest first.
@@ -56,22 +52,4 @@ func (s *Search) stable() []predict.Figures {
 // keep tells whether a prediction keeps every objective.
 func keep(objectives []Objective, f predict.Figures) bool {
 	return !slices.ContainsFunc(objectives, func(o Objective) bool { return !o.met(f) })
-}
-
-// least is what a duration can't be shorter than whatever the settings are: the
-// work without any wait, in seconds; 0 for other figures or if it is not known.
-func least(m *predict.Model, o Objective) float64 {
-	if o.Figure != "settle" && o.Figure != "work" {
-		return 0
-	}
-	switch {
-	case o.P < 0:
-		return m.Busy
-	case m.Spec != nil && m.Observations == 0:
-		return m.Spec.Reconcile.Service.Quantile(o.P)
-	case m.Calls*m.Throttle > manyWaits*m.Work:
-		return 0 // the durations hold many waits for the client's limit
-	}
-	low, _ := m.Measured.Work.Quantile(o.P)
-	return low
 }
