@@ -58,18 +58,22 @@ func (x *explorer) takes(s model.System) {
 		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), latencies, c.Open))
 		return
 	}
-	if s.Background > 0 {
-		// The counters hold all calls, of which others' may wait for longer or shorter.
-		if _, own, all := x.behindLimit(s); all > 0 {
-			c.Throttle *= own / all
-			x.calls = c
-		}
-	}
 	for range 2 {
 		x.progress("waits for the client's limit")
 		waits, _, _ := x.behindLimit(s)
-		x.weighWorks(service.Posterior(work, c.Service(x.m), c.Busy(x.m), c.held(waits, latencies), true))
+		x.weighWorks(service.Posterior(work, mean, c.Busy(x.m), c.held(waits, latencies), true))
 		s.Service = x.base.Service
+	}
+}
+
+// own takes this queue's waits for the limit from those of all calls that were timed, of which
+// others' may be longer or shorter.
+func (x *explorer) own() {
+	if x.calls.Untimed || x.calls.Background == 0 || !x.calls.throttled(x.m) {
+		return
+	}
+	if _, own, all := x.behindLimit(x.base); all > 0 {
+		x.calls.Throttle *= own / all
 	}
 }
 
@@ -117,7 +121,7 @@ func (x *explorer) untimed() (list []Calls) {
 		}
 		for _, times := range []float64{0, 0.3, 0.6, 0.8, 1, 1.25, 1.6, 2.2, 3.5} {
 			z := y
-			z.Untimed, z.Throttle = false, times*y.Throttle
+			z.Throttle = times * y.Throttle
 			if times == 0 || z.Mean()*(z.Throttle+z.Latency) <= 0.97*x.m.Work.Mean() {
 				list = append(list, z)
 			}

@@ -79,6 +79,7 @@ func atRandom(ctx context.Context, m *Measured, calls []Calls, seed uint64, prog
 		}
 		for _, c := range list {
 			x := newExplorer(ctx, m, c, seed, progress)
+			x.own()
 			x.takes(x.base)
 			e, err := x.explore(&random)
 			if err != nil {
