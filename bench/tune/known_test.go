@@ -142,6 +142,11 @@ func TestKnownSystems(t *testing.T) {
 	if *known == 1 {
 		list = list[:1] // TestRecommendationsAgainstAGrid has one behind a limit
 	}
+	tallied(t, list, system.check)
+}
+
+// tallied checks systems with each seed, and then the tally of all.
+func tallied(t *testing.T, list []system, check func(s system, t *testing.T, seed uint64, all *tally)) {
 	var all tally
 	t.Run("all", func(t *testing.T) {
 		for _, s := range list {
@@ -149,7 +154,7 @@ func TestKnownSystems(t *testing.T) {
 				seed := *seed + uint64(n)
 				t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
 					t.Parallel()
-					s.check(t, seed, &all)
+					check(s, t, seed, &all)
 				})
 			}
 		}
@@ -282,29 +287,20 @@ func TestBursts(t *testing.T) {
 	if *known == 1 {
 		t.Skip("takes minutes: run with -known 2 or more")
 	}
-	var all tally
-	t.Run("all", func(t *testing.T) {
-		for _, s := range []system{
-			{name: "2 s of 10", rate: 20, workers: 3, burst: bursting(2, 8)},
-			{name: "1 s of 5", rate: 20, workers: 4, burst: bursting(1, 4)},
-			{name: "0.2 s of 2", rate: 20, workers: 4, burst: bursting(0.2, 1.8)},
-			{name: "5 s of 10", rate: 40, workers: 3, burst: bursting(5, 5)},
-			{name: "1 s of every 5", rate: 20, workers: 4, burst: regularly(1, 4)},
-			{name: "3 at once", rate: 50, workers: 3, batch: 3},
-			{name: "10 at once", rate: 20, workers: 2, batch: 10},
-			{name: "50 at once", rate: 20, workers: 3, batch: 50},
-		} {
-			s.service, s.mean = exponentially(0.05), 0.05
-			for n := range *known {
-				seed := *seed + uint64(n)
-				t.Run(fmt.Sprintf("%s/seed=%d", s.name, seed), func(t *testing.T) {
-					t.Parallel()
-					s.checkBursts(t, seed, &all)
-				})
-			}
-		}
-	})
-	all.check(t)
+	list := []system{
+		{name: "2 s of 10", rate: 20, workers: 3, burst: bursting(2, 8)},
+		{name: "1 s of 5", rate: 20, workers: 4, burst: bursting(1, 4)},
+		{name: "0.2 s of 2", rate: 20, workers: 4, burst: bursting(0.2, 1.8)},
+		{name: "5 s of 10", rate: 40, workers: 3, burst: bursting(5, 5)},
+		{name: "1 s of every 5", rate: 20, workers: 4, burst: regularly(1, 4)},
+		{name: "3 at once", rate: 50, workers: 3, batch: 3},
+		{name: "10 at once", rate: 20, workers: 2, batch: 10},
+		{name: "50 at once", rate: 20, workers: 3, batch: 50},
+	}
+	for i := range list {
+		list[i].service, list[i].mean = exponentially(0.05), 0.05
+	}
+	tallied(t, list, system.checkBursts)
 }
 
 func (s system) checkBursts(t *testing.T, seed uint64, all *tally) {
